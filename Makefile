@@ -1,0 +1,49 @@
+# Two commands do everything on a machine that has Python 3.11 or newer and make:  make demo  and  make test
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test test-long test-floor check bench clean
+
+demo: $(VENV)/.demo  ## fit, certify and plot on data that scikit-learn ships
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/.dev  ## everything that is quick
+	$(BIN)/python -m pytest -n 2 -m "not long"
+
+test-long: $(VENV)/.dev  ## everything, the slow tests too
+	$(BIN)/python -m pytest -n 2
+
+test-floor:  ## the quick tests at the lowest versions that pyproject.toml allows
+	$(PYTHON) -m venv $(VENV)-floor
+	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[dev]'
+	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long"
+
+check: $(VENV)/.dev  ## style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.dev  ## speed and memory, as ratios
+	$(BIN)/python benchmarks/rules.py
+	$(BIN)/python benchmarks/imports.py
+	$(BIN)/python benchmarks/fit.py
+
+clean:
+	rm -rf $(VENV) $(VENV)-floor figures
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "partita needs Python 3.11 or newer; say which: make PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -c constraints.txt -e '.[plot]'
+	$(BIN)/python -m partita.kernels
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m partita.kernels
+	@touch $@

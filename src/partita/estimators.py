@@ -1,0 +1,300 @@
+"""FeaturePartitionClassifier and FeaturePartitionRegressor: scikit-learn estimators whose predictions carry a proof."""
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from .boosting import TableBoostingClassifier, TableBoostingRegressor
+from .certificates import Certificates
+from .ensemble import FeaturePartitionEnsemble, target_array
+from .errors import InputError
+from .rules import Median, Rule, TopK
+from .scores import class_scores, has_scores, values
+from .sources import Table
+
+Array = NDArray[Any]
+
+
+class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
+    """A classifier whose predictions carry a proof: they cannot change unless an attacker owns more than ``radius`` units.
+
+    The columns are dealt out to submodels, each trained on its own columns alone; a rule decides from their scores. Whatever
+    is written into one column, in training, in the row, or both, changes one submodel at most.
+
+    Parameters
+    ----------
+    estimator : scikit-learn classifier or Pipeline, default=None
+        Cloned for every submodel. Preprocessing belongs inside it. None: gradient boosting for tables with texts and gaps.
+    n_submodels : int or "auto", default="auto"
+        "auto": 21, or the largest odd number of units below.
+    partition : "random", "strided", "spiral", "patch", a Partition, or a list of lists of columns, default="random"
+        Which submodel owns which columns.
+    image_shape : (height, width, channels), default=None
+        The columns are a flattened image, and a pixel with its channels is one unit. "spiral" and "patch" need it.
+    rule : "plurality", "runoff", "tournament", or a rule object, default="tournament"
+    random_state : int, default=0
+        Decides the random partition and the seed of every submodel.
+    n_jobs : int, default=None
+        Threads; None: all cores, or what a joblib ``parallel_config`` says. Results do not depend on it.
+    verbose : int, default=0
+        1: progress of fitting on standard error; 2: of predicting too.
+
+    Attributes
+    ----------
+    classes_ : array of the labels
+    estimators_ : list of the fitted submodels
+    partition_ : Partition
+    units_ : Units
+    rule_ : the rule, with what it needed from the training labels
+    n_features_in_, feature_names_in_ : as in scikit-learn
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from partita import FeaturePartitionClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = FeaturePartitionClassifier(n_submodels=11).fit(X[::2], y[::2])
+    >>> proof = clf.certify(X[1::2])
+    >>> proof.counts.what, bool((proof.radius >= 2).mean() > 0.5)
+    ('columns', True)
+    """
+
+    _default_estimator = TableBoostingClassifier
+
+    def __init__(
+        self,
+        estimator=None,
+        n_submodels="auto",
+        partition="random",
+        image_shape=None,
+        rule="tournament",
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.n_submodels = n_submodels
+        self.partition = partition
+        self.image_shape = image_shape
+        self.rule = rule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one submodel on each set of columns.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame, sparse matrix, or list of rows
+        y : labels of any type, one a row
+        sample_weight : array, default=None
+            Passed to every submodel; an error where the estimator cannot take it.
+        """
+        self._validate_params()
+        labels = target_array(self, y)
+        check_classification_targets(labels)
+        try:
+            self.classes_ = np.unique(labels)
+        except TypeError as exc:
+            raise InputError("y mixes labels that cannot be sorted, such as texts and numbers: make them all one type") from exc
+        return self._fit(X, labels, self.classes_, sample_weight)
+
+    def _check_rule(self, rule: Rule, estimator: Any) -> None:
+        if isinstance(rule, Median):
+            raise InputError("rule is a Median, which is for regression: use a FeaturePartitionRegressor or another rule")
+        if is_regressor(estimator):
+            raise InputError(f"estimator {type(estimator).__name__} is a regressor: give a classifier, or use a FeaturePartitionRegressor")
+        if rule.needs_scores and not has_scores(estimator):
+            raise InputError(
+                f"rule {rule!r} compares scores, but {type(estimator).__name__} has neither predict_proba nor decision_function: "
+                "use rule='plurality' or TopK"
+            )
+
+    def ballots(self, X: Any) -> Array:
+        """Every submodel's score for every class: float32 (rows, submodels, classes)."""
+        return self._ballots(X)[1]
+
+    def _ballots(self, X: Any) -> tuple[Table, Array]:
+        check_is_fitted(self)
+        table, scores = self._gather(X, class_scores, self.classes_)
+        ballots = np.empty((table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32)
+        for t, own in enumerate(scores):
+            ballots[:, t] = own
+        return table, ballots
+
+    def predict(self, X: Any) -> Array:
+        """The labels, as they were given to fit."""
+        ballots = self.ballots(X)
+        return np.asarray(self.classes_[self.rule_.decide(ballots)])
+
+    def predict_proba(self, X: Any) -> Array:
+        """The share of the submodels' votes that each class has."""
+        votes = self.ballots(X).argmax(axis=2)
+        return np.stack([(votes == label).mean(axis=1) for label in range(len(self.classes_))], axis=1)
+
+    def certify(self, X: Any, labels: Any = None) -> Certificates:
+        """Predict every row, and prove how many units an attacker must own to change it.
+
+        ``labels`` is for ``rule=TopK(k)`` alone: certify that these labels (say, the true ones) stay among the top k.
+        """
+        table, ballots = self._ballots(X)
+        if labels is None:
+            proof = self.rule_.certify(ballots)
+        elif isinstance(self.rule_, TopK):
+            proof = self._certify_labels(ballots, np.asarray(labels))
+        else:
+            raise InputError(f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction")
+        runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
+        prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
+        return self._in_units(replace(proof, prediction=prediction, runner_up=runner_up), table)
+
+    def _certify_labels(self, ballots: Array, labels: Array) -> Certificates:
+        if labels.shape != (len(ballots),):
+            raise InputError(f"labels has shape {labels.shape}: give one label for each of the {len(ballots)} rows")
+        known = np.isin(labels, self.classes_)
+        proof = self.rule_.certify(ballots, np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0])))
+        return replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))
+
+
+class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
+    """A regressor whose predictions carry a proof: they cannot leave an interval unless an attacker owns more than ``radius`` units.
+
+    The columns are dealt out to submodels, each trained on its own columns alone; the prediction is the median of their values.
+
+    Parameters
+    ----------
+    estimator : scikit-learn regressor or Pipeline, default=None
+        Cloned for every submodel. Preprocessing belongs inside it. None: gradient boosting for tables with texts and gaps.
+    n_submodels, partition, image_shape, random_state, n_jobs, verbose
+        As in FeaturePartitionClassifier.
+    rule : "median" or a Median, default="median"
+        ``Median(stretch=1.3)`` moves the votes away from their centre, which weak submodels stay too close to.
+
+    Attributes
+    ----------
+    estimators_, partition_, units_, rule_, n_features_in_, feature_names_in_
+        As in FeaturePartitionClassifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from partita import FeaturePartitionRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = FeaturePartitionRegressor(n_submodels=5).fit(X, y)
+    >>> proof = reg.certify(X, tolerance=50)
+    >>> low, high = reg.interval(X, radius=1)
+    >>> bool((low <= proof.prediction).all() and (proof.prediction <= high).all())
+    True
+    """
+
+    _default_estimator = TableBoostingRegressor
+
+    def __init__(
+        self,
+        estimator=None,
+        n_submodels="auto",
+        partition="random",
+        image_shape=None,
+        rule="median",
+        random_state=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.n_submodels = n_submodels
+        self.partition = partition
+        self.image_shape = image_shape
+        self.rule = rule
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one submodel on each set of columns.
+
+        Parameters
+        ----------
+        X : array, pandas or polars frame, sparse matrix, or list of rows
+        y : numbers, one a row
+        sample_weight : array, default=None
+            Passed to every submodel; an error where the estimator cannot take it.
+        """
+        self._validate_params()
+        target = target_array(self, y)
+        try:
+            target = target.astype(np.float64)
+        except (TypeError, ValueError) as exc:
+            raise InputError("y holds values that are no numbers: for labels use a FeaturePartitionClassifier") from exc
+        return self._fit(X, target, np.empty(0), sample_weight)
+
+    def _check_rule(self, rule: Rule, estimator: Any) -> None:
+        if not isinstance(rule, Median):
+            raise InputError(f"rule is {rule!r}, which is for classification: use Median() or a FeaturePartitionClassifier")
+        if is_classifier(estimator):
+            raise InputError(f"estimator {type(estimator).__name__} is a classifier: give a regressor, or use a FeaturePartitionClassifier")
+
+    def ballots(self, X: Any) -> Array:
+        """Every submodel's value: float64 (rows, submodels)."""
+        return self._ballots(X)[1]
+
+    def _ballots(self, X: Any) -> tuple[Table, Array]:
+        check_is_fitted(self)
+        table, votes = self._gather(X, values, self.rule_.centre)
+        return table, np.stack(list(votes), axis=1)
+
+    def predict(self, X: Any) -> Array:
+        """The median of the submodels' values."""
+        votes = self.ballots(X)
+        return self.rule_.decide(votes)
+
+    def certify(
+        self, X: Any, *, lower: Any = None, upper: Any = None, tolerance: Any = None, relative: Any = None, around: Any = None
+    ) -> Certificates:
+        """Prove how many units an attacker must own to move a prediction out of its bounds. Say which, in one of three ways.
+
+        Parameters
+        ----------
+        lower, upper : number or one a row
+            The bounds themselves; -inf and inf leave a side open.
+        tolerance : number or one a row
+            The bounds lie this far from the middle.
+        relative : float
+            The bounds lie this share of the middle's absolute value from it; 0.15 is 15 %.
+        around : array, default=None
+            The middle: None for the prediction, ``y`` for the truth, which is what certified accuracy is about.
+        """
+        table, votes = self._ballots(X)
+        ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
+        if sum(ways) != 1:
+            raise InputError("certify needs to know what must hold: lower and upper, or tolerance, or relative, and only one of the three")
+        if ways[0]:
+            if around is not None:
+                raise InputError("around goes with tolerance or relative: lower and upper say where the bounds are")
+            return self._in_units(self.rule_.certify(votes, -np.inf if lower is None else lower, np.inf if upper is None else upper), table)
+        name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
+        width = np.asarray(width, dtype=np.float64)
+        if width.shape not in ((), (len(votes),)) or not np.all(width >= 0):
+            raise InputError(f"{name} must be a number, 0 or above, or one for each of the {len(votes)} rows")
+        middle = self.rule_.decide(votes) if around is None else np.asarray(around, dtype=np.float64)
+        if middle.shape != (len(votes),) or not np.all(np.isfinite(middle)):
+            raise InputError(f"around must hold one finite number for each of the {len(votes)} rows")
+        if relative is not None:
+            width = width * np.abs(middle)
+        proof = self.rule_.certify(votes, middle - width, middle + width)
+        return self._in_units(replace(proof, truth=None if around is None else middle), table)
+
+    def interval(self, X: Any, radius: int) -> tuple[Array, Array]:
+        """The lowest and highest prediction an attacker who owns ``radius`` units can bring about, for every row."""
+        votes = self.ballots(X)
+        return self.rule_.interval(votes, radius)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True  # a submodel that sees one column of ten stays near the mean, and so does their median
+        return tags

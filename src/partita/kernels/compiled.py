@@ -1,0 +1,357 @@
+"""All compiled code, in this one file: numba's cache does not see a change in another.
+
+Every kernel works on one block of rows, releases the GIL and starts no threads of its own (``kernels.over_rows`` splits the rows).
+``plain`` holds the numpy twin of each, with the same signature and equal answers.
+
+``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots, setting, prediction, radius, runner_up)``
+fills the last three arrays and returns the first row that holds a NaN or an infinity (-1: none). Radii count submodels here; the
+number of all submodels means that nothing can change the prediction.
+"""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+F = TypeVar("F", bound=Callable[..., Any])
+
+Q = 127  # the most one submodel can say in a duel with a margin (1 without)
+FAR = 2**62  # beyond every gap
+
+
+def _compile(function: F) -> F:
+    """Compile at the first call and keep the result on disk; where nothing can be written, compile in every process."""
+    options = {"nogil": True, "error_model": "numpy"}
+    try:
+        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba found no folder that it may write to
+        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+
+
+# ---- from losses and budget to radius: the one theorem behind plurality, tournament and median ----
+
+
+@_compile
+def gap_radius(histogram: Array, budget: int) -> int:
+    """How many submodels an attacker may take before the losses exceed the budget.
+
+    ``histogram[loss]`` counts the submodels whose corruption costs ``loss``; the attacker takes the dearest first. -1: the budget
+    is negative, so all is lost already.
+    """
+    if budget < 0:
+        return -1
+    taken = 0
+    for loss in range(histogram.shape[0] - 1, 0, -1):
+        count = histogram[loss]
+        if count * loss > budget:
+            return taken + budget // loss
+        taken += count
+        budget -= count * loss
+    return taken + histogram[0]
+
+
+# ---- votes ----
+
+
+@_compile
+def _finite(row: Array) -> bool:
+    scores = row.reshape(-1)
+    bad = np.int32(0)
+    for j in range(scores.shape[0]):
+        bad += np.int32(scores[j] - scores[j] != 0)  # NaN for a NaN and for an infinity
+    return bad == 0
+
+
+@_compile
+def _count_votes(row: Array, votes: Array, counts: Array) -> None:
+    """Every submodel votes for its highest score, the smallest label among equals."""
+    counts[:] = 0
+    for t in range(row.shape[0]):
+        best, vote = row[t, 0], 0
+        for y in range(1, row.shape[1]):
+            higher = row[t, y] > best
+            vote = y if higher else vote
+            best = row[t, y] if higher else best
+        votes[t] = vote
+        counts[vote] += 1
+
+
+@_compile
+def _leader(counts: Array, without: int) -> int:
+    """The label with the most votes, one left out (-1: none); the smallest among equals."""
+    leader = -1
+    for y in range(counts.shape[0]):
+        if y != without and (leader < 0 or counts[y] > counts[leader]):
+            leader = y
+    return leader
+
+
+@_compile
+def plurality(ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+    n_rows, n_submodels, n_labels = ballots.shape
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    losses = np.empty(3, np.int64)
+    for i in range(n_rows):
+        if not _finite(ballots[i]):
+            return i
+        _count_votes(ballots[i], votes, counts)
+        y = _leader(counts, -1)
+        z = _leader(counts, y)
+        prediction[i], radius[i], runner_up[i] = y, n_submodels, z
+        if z >= 0:  # no other rival is nearer, and the dearest losses, those of y's voters, are the same for all
+            losses[0], losses[2] = counts[z], counts[y]
+            losses[1] = n_submodels - counts[y] - counts[z]
+            radius[i] = gap_radius(losses, counts[y] - counts[z] - (z < y))
+    return -1
+
+
+@_compile
+def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+    """``prediction`` comes in filled: the labels asked about."""
+    n_rows, n_submodels, n_labels = ballots.shape
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    lead = np.empty(n_labels, np.int64)
+    for i in range(n_rows):
+        if not _finite(ballots[i]):
+            return i
+        _count_votes(ballots[i], votes, counts)
+        radius[i], runner_up[i] = _topk_radius(counts, prediction[i], k, lead), -1
+    return -1
+
+
+@_compile
+def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
+    n_labels, n_submodels = counts.shape[0], counts.sum()
+    if k >= n_labels:
+        return n_submodels
+    # z ranks above y while y has at most lead[z] votes, so the k largest are the cheapest rivals whatever y loses
+    for z in range(n_labels):
+        lead[z] = counts[z] - (y < z)
+    lead[y] = -FAR
+    for rank in range(k):
+        for z in range(rank + 1, n_labels):
+            if lead[z] > lead[rank]:
+                lead[rank], lead[z] = lead[z], lead[rank]
+    for m in range(counts[y] + 1):  # votes taken from y
+        deficit = 0
+        for rank in range(k):
+            deficit += max(0, counts[y] - m - lead[rank])
+        if deficit <= m:
+            return m - 1
+    # y has no vote left and some rivals still need one each: every other label gives, all but the one vote a rival behind y must keep
+    spare = n_submodels - counts[y]
+    for z in range(y + 1, n_labels):
+        spare -= counts[z] > 0
+    return deficit - 1 if deficit - counts[y] <= spare else n_submodels
+
+
+# ---- duels ----
+
+
+@_compile
+def _lay_out(row: Array, by_label: Array) -> None:
+    """Copy a row's ballots label by label, so that the loops over submodels run through memory in order."""
+    for y in range(row.shape[1]):
+        for t in range(row.shape[0]):
+            by_label[y, t] = row[t, y]
+
+
+@_compile
+def _duel(mine: Array, other: Array) -> tuple[Any, Any]:
+    """How many submodels score the first label above the second, and how many below."""
+    above = below = np.int32(0)
+    for t in range(mine.shape[0]):
+        above += np.int32(mine[t] > other[t])
+        below += np.int32(mine[t] < other[t])
+    return np.int64(above), np.int64(below)
+
+
+@_compile
+def dp(a: int, b: int) -> int:
+    """How many submodels may fall while a label keeps one of its two smallest vote gaps non-negative, its place in the top two."""
+    return max((a + 2) // 2, (b + 2) // 2, (a + b + 4) // 3) - 1
+
+
+@_compile
+def _two_smallest_gaps(counts: Array, y: int) -> tuple[int, int]:
+    first = second = FAR
+    for z in range(counts.shape[0]):
+        if z != y:
+            gap = counts[y] - counts[z] - (z < y)
+            if gap < first:
+                first, second = gap, first
+            elif gap < second:
+                second = gap
+    return first, second
+
+
+@_compile
+def _overtake(y: int, z: int, row: Array, votes: Array, counts: Array, duel_gap: int, limit: int, worth: Array) -> int:
+    """The fewest submodels, all made to score z first and y last, that bring z into round 2 and let it beat y there.
+
+    ``worth[u, p]`` counts the submodels that vote u, by what winning one over is worth in round 2 (2: it preferred y, 1: a tie,
+    0: z). ``limit`` where it takes that many or more.
+    """
+    worth[:] = 0
+    for t in range(votes.shape[0]):
+        worth[votes[t], 1 + (row[t, y] > row[t, z]) - (row[t, y] < row[t, z])] += 1
+    worth[z] = 0
+    all_twos, all_ones = worth[:, 2].sum(), worth[:, 1].sum()
+    for k in range(1, limit):
+        needed = twos = ones = 0
+        for u in range(counts.shape[0]):
+            if u != y and u != z:
+                need = counts[u] + (u < z) - counts[z] - k  # voters u must lose, or it ranks above z
+                if need > 0:
+                    needed += need
+                    from_twos = min(need, worth[u, 2])
+                    twos += from_twos
+                    ones += min(need - from_twos, worth[u, 1])
+        if needed > k:
+            continue
+        more_twos = min(k - needed, all_twos - twos)
+        more_ones = min(k - needed - more_twos, all_ones - ones)
+        if 2 * (twos + more_twos) + ones + more_ones > duel_gap:
+            return k
+    return limit
+
+
+@_compile
+def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner_up: Array) -> int:
+    n_rows, n_submodels, n_labels = ballots.shape
+    by_label = np.empty((n_labels, n_submodels), ballots.dtype)
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    worth = np.empty((n_labels, 3), np.int64)
+    for i in range(n_rows):
+        row = ballots[i]
+        if not _finite(row):
+            return i
+        if n_labels == 1:
+            prediction[i], radius[i], runner_up[i] = 0, n_submodels, -1
+            continue
+        _count_votes(row, votes, counts)
+        _lay_out(row, by_label)
+        y = _leader(counts, -1)
+        w = _leader(counts, y)
+        above, below = _duel(by_label[y], by_label[w])
+        if above - below - (w < y) < 0:
+            y, w = w, y
+        least = n_submodels
+        if n_labels > 2:  # y falls out of the top two
+            first, second = _two_smallest_gaps(counts, y)
+            least = min(least, dp(first, second))
+        for z in range(n_labels):  # y loses round 2 to z
+            if z != y:
+                above, below = _duel(by_label[y], by_label[z])
+                duel_gap = above - below - (z < y)
+                if exact:
+                    least = min(least, _overtake(y, z, row, votes, counts, duel_gap, least + 1, worth) - 1)
+                else:
+                    enter = 0 if z == w else (counts[w] - counts[z] - (z < w)) // 2
+                    least = min(least, max(enter, duel_gap // 2))
+        prediction[i], radius[i], runner_up[i] = y, least, w
+    return -1
+
+
+@_compile
+def _word(mine: float, other: float, margin: float) -> Any:
+    """What one submodel says in a duel, an integer in [-Q, Q]; rounding half to even keeps it antisymmetric."""
+    share = (np.float64(mine) - np.float64(other)) / margin
+    return np.int32(np.rint(Q * max(-1.0, min(1.0, share))))
+
+
+@_compile
+def _all_duels(by_label: Array, margin: float, gaps: Array, wins: Array) -> None:
+    """``gaps[y, z]``: the sum of the words; ``wins`` is filled only without a margin."""
+    n_labels, n_submodels = by_label.shape
+    for y in range(n_labels):
+        for z in range(y + 1, n_labels):
+            mine, other = by_label[y], by_label[z]
+            if margin > 0:
+                gap = np.int32(0)
+                for t in range(n_submodels):
+                    gap += _word(mine[t], other[t], margin)
+                gaps[y, z], gaps[z, y] = gap, -gap
+            else:
+                above, below = _duel(mine, other)
+                wins[y, z], wins[z, y] = above, below
+                gaps[y, z], gaps[z, y] = above - below, below - above
+
+
+@_compile
+def _best_worst_duel(gaps: Array) -> int:
+    """The label whose worst duel is best; the smallest among equals."""
+    winner, best = 0, -FAR
+    for y in range(gaps.shape[0]):
+        worst = FAR
+        for z in range(gaps.shape[0]):
+            if z != y:
+                worst = min(worst, gaps[y, z])
+        if worst > best:
+            winner, best = y, worst
+    return winner
+
+
+@_compile
+def tournament(ballots: Array, margin: float, prediction: Array, radius: Array, runner_up: Array) -> int:
+    n_rows, n_submodels, n_labels = ballots.shape
+    by_label = np.empty((n_labels, n_submodels), ballots.dtype)
+    gaps = np.empty((n_labels, n_labels), np.int64)
+    wins = np.empty((n_labels, n_labels), np.int64)
+    losses = np.empty(2 * Q + 1 if margin > 0 else 3, np.int64)
+    for i in range(n_rows):
+        if not _finite(ballots[i]):
+            return i
+        _lay_out(ballots[i], by_label)
+        _all_duels(by_label, margin, gaps, wins)
+        y = _best_worst_duel(gaps)
+        least, least_gap, rival = n_submodels, FAR, -1
+        for z in range(n_labels):
+            if z == y:
+                continue
+            if margin > 0:
+                losses[:] = 0
+                for t in range(n_submodels):
+                    losses[Q + _word(by_label[y, t], by_label[z, t], margin)] += 1
+            else:
+                losses[0], losses[2] = wins[z, y], wins[y, z]
+                losses[1] = n_submodels - wins[z, y] - wins[y, z]
+            gap = gaps[y, z] - (z < y)
+            reach = gap_radius(losses, gap)
+            if rival < 0 or reach < least or (reach == least and gap < least_gap):
+                least, least_gap, rival = reach, gap, z
+        prediction[i], radius[i], runner_up[i] = y, max(least, 0), rival
+    return -1
+
+
+# ---- regression ----
+
+
+@_compile
+def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
+    """Certify that the lower median stays in [lower, upper]; -1: it is outside. No vote can pass an infinite bound."""
+    n_rows, n_submodels = votes.shape
+    tie = 1 - n_submodels % 2  # for even numbers of votes the lower median lies below the middle
+    losses = np.zeros(3, np.int64)
+    for i in range(n_rows):
+        if not _finite(votes[i]):
+            return i
+        below = above = 0
+        for t in range(n_submodels):
+            below += votes[i, t] <= upper[i]
+            above += votes[i, t] >= lower[i]
+        least = n_submodels
+        if upper[i] < np.inf:
+            losses[0], losses[2] = n_submodels - below, below
+            least = min(least, gap_radius(losses, 2 * below - n_submodels))
+        if lower[i] > -np.inf:
+            losses[0], losses[2] = n_submodels - above, above
+            least = min(least, gap_radius(losses, 2 * above - n_submodels - tie))
+        radius[i] = least
+    return -1

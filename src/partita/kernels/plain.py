@@ -1,0 +1,207 @@
+"""The numpy twin of ``compiled``: the same signatures, the same answers, used where numba is absent."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+Q = 127
+
+
+def gap_radius(histogram: Array, budget: Array) -> Array:
+    """See ``compiled.gap_radius``; here ``histogram[..., loss]`` and ``budget[...]`` hold many rows."""
+    left = np.array(budget, dtype=np.int64)
+    taken = np.where(left < 0, -1, 0)
+    open_ = left >= 0
+    for loss in range(histogram.shape[-1] - 1, 0, -1):
+        count = histogram[..., loss]
+        take = np.where(open_, np.minimum(count, left // loss), 0)
+        taken += take
+        left -= take * loss
+        open_ = open_ & (take == count)
+    return np.where(open_, taken + histogram[..., 0], taken)
+
+
+def _first_bad(scores: Array) -> int:
+    good = np.isfinite(scores).all(axis=tuple(range(1, scores.ndim)))
+    return -1 if good.all() else int(np.argmin(good))
+
+
+def _count_votes(ballots: Array) -> tuple[Array, Array]:
+    votes = ballots.argmax(2)
+    counts = np.stack([(votes == y).sum(1) for y in range(ballots.shape[2])], axis=1)
+    return votes, counts
+
+
+def _leader(counts: Array, without: Array) -> Array:
+    rest = counts.copy()
+    rest[np.arange(len(counts)), without] = -1
+    return rest.argmax(1)
+
+
+def plurality(ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+    bad = _first_bad(ballots)
+    if bad >= 0:
+        return bad
+    n_rows, n_submodels, n_labels = ballots.shape
+    _, counts = _count_votes(ballots)
+    rows = np.arange(n_rows)
+    y = counts.argmax(1)
+    prediction[:], radius[:], runner_up[:] = y, n_submodels, -1
+    if n_labels > 1:
+        z = _leader(counts, y)
+        mine, other = counts[rows, y], counts[rows, z]
+        losses = np.stack([other, n_submodels - mine - other, mine], axis=1)
+        radius[:], runner_up[:] = gap_radius(losses, mine - other - (z < y)), z
+    return -1
+
+
+def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+    bad = _first_bad(ballots)
+    if bad >= 0:
+        return bad
+    n_rows, n_submodels, n_labels = ballots.shape
+    radius[:], runner_up[:] = n_submodels, -1
+    if k >= n_labels:
+        return -1
+    _, counts = _count_votes(ballots)
+    rows, labels = np.arange(n_rows), np.arange(n_labels)
+    y = prediction
+    own = counts[rows, y]
+    after = labels > y[:, None]
+    lead = counts - after
+    lead[rows, y] = -1 - n_submodels  # never among the k largest: every other lead is at least -1
+    cheapest = -np.sort(-lead, axis=1)[:, :k]
+    found = np.zeros(n_rows, bool)
+    for m in range(int(own.max(initial=0)) + 1):
+        deficit = np.maximum(0, (own - m)[:, None] - cheapest).sum(1)
+        now = ~found & (m <= own) & (deficit <= m)
+        radius[now] = m - 1
+        found |= now
+    deficit = np.maximum(0, -cheapest).sum(1)
+    spare = n_submodels - own - (after & (counts > 0)).sum(1)
+    rest = ~found & (deficit - own <= spare)
+    radius[rest] = deficit[rest] - 1
+    return -1
+
+
+def dp(a: Array, b: Array) -> Array:
+    """See ``compiled.dp``."""
+    return np.maximum(np.maximum((a + 2) // 2, (b + 2) // 2), (a + b + 4) // 3) - 1
+
+
+def _signs(ballots: Array, y: Array, z: int) -> Array:
+    """Of every submodel: 1 where it scores the row's label y above z, -1 below, 0 equal."""
+    mine, other = ballots[np.arange(len(ballots)), :, y], ballots[:, :, z]
+    return (mine > other).astype(np.int64) - (mine < other)
+
+
+def _overtake(y: Array, z: int, signs: Array, votes: Array, counts: Array, duel_gap: Array, limit: Array) -> Array:
+    """See ``compiled._overtake``."""
+    n_labels = counts.shape[1]
+    worth = np.stack([[((votes == u) & (signs == p)).sum(1) for p in (-1, 0, 1)] for u in range(n_labels)])
+    worth[z] = 0
+    others = np.stack([(u != y) & (u != z) for u in range(n_labels)])
+    before = (np.arange(n_labels) < z)[:, None]
+    result = limit.copy()
+    for k in range(1, int(limit.max(initial=0))):
+        need = np.where(others, np.maximum(0, counts.T + before - counts[:, z] - k), 0)
+        twos = np.minimum(need, worth[:, 2])
+        ones = np.minimum(need - twos, worth[:, 1])
+        left = k - need.sum(0)
+        more_twos = np.minimum(left, worth[:, 2].sum(0) - twos.sum(0))
+        more_ones = np.minimum(left - more_twos, worth[:, 1].sum(0) - ones.sum(0))
+        gain = 2 * (twos.sum(0) + more_twos) + ones.sum(0) + more_ones
+        result = np.where((left >= 0) & (gain > duel_gap), np.minimum(result, k), result)
+    return result
+
+
+def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner_up: Array) -> int:
+    bad = _first_bad(ballots)
+    if bad >= 0:
+        return bad
+    n_rows, n_submodels, n_labels = ballots.shape
+    prediction[:], radius[:], runner_up[:] = 0, n_submodels, -1
+    if n_labels == 1:
+        return -1
+    votes, counts = _count_votes(ballots)
+    rows, labels = np.arange(n_rows), np.arange(n_labels)
+    top = counts.argmax(1)
+    second = _leader(counts, top)
+    signs = np.stack([_signs(ballots, top, z) for z in range(n_labels)], axis=1)
+    lost = signs[rows, second].sum(1) - (second < top) < 0
+    y, w = np.where(lost, second, top), np.where(lost, top, second)
+    least = np.full(n_rows, n_submodels)
+    if n_labels > 2:
+        gaps = counts[rows, y][:, None] - counts - (labels < y[:, None])
+        gaps[rows, y] = 2 * n_submodels  # above every gap to another label
+        gaps.sort(axis=1)
+        least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]))
+    for z in range(n_labels):
+        signs = _signs(ballots, y, z)
+        duel_gap = signs.sum(1) - (z < y)
+        if exact:
+            falls = _overtake(y, z, signs, votes, counts, duel_gap, least + 1) - 1
+        else:
+            enter = np.where(z == w, 0, (counts[rows, w] - counts[:, z] - (z < w)) // 2)
+            falls = np.maximum(enter, duel_gap // 2)
+        least = np.where(z == y, least, np.minimum(least, falls))
+    prediction[:], radius[:], runner_up[:] = y, least, w
+    return -1
+
+
+def _words(mine: Array, other: Array, margin: float) -> Array:
+    """See ``compiled._word``; without a margin the sign."""
+    difference = mine.astype(np.float64) - other.astype(np.float64)
+    if margin > 0:
+        return np.rint(Q * np.clip(difference / margin, -1, 1)).astype(np.int64)
+    return np.sign(difference).astype(np.int64)
+
+
+@np.errstate(over="ignore")  # a difference or quotient beyond all numbers is clipped, as it should be
+def tournament(ballots: Array, margin: float, prediction: Array, radius: Array, runner_up: Array) -> int:
+    bad = _first_bad(ballots)
+    if bad >= 0:
+        return bad
+    n_rows, n_submodels, n_labels = ballots.shape
+    prediction[:], radius[:], runner_up[:] = 0, n_submodels, -1
+    if n_labels == 1:
+        return -1
+    gaps = np.full((n_rows, n_labels, n_labels), n_submodels * Q + 1)
+    for y in range(n_labels):
+        for z in range(y + 1, n_labels):
+            gap = _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1)
+            gaps[:, y, z], gaps[:, z, y] = gap, -gap
+    winner = gaps.min(2).argmax(1)
+    rows = np.arange(n_rows)
+    largest = Q if margin > 0 else 1
+    least, least_gap, rival = np.full(n_rows, n_submodels), np.zeros(n_rows, np.int64), np.full(n_rows, -1)
+    for z in range(n_labels):
+        words = _words(ballots[rows, :, winner], ballots[:, :, z], margin)
+        cells = rows[:, None] * (2 * largest + 1) + words + largest
+        losses = np.bincount(cells.ravel(), minlength=n_rows * (2 * largest + 1)).reshape(n_rows, -1)
+        gap = gaps[rows, winner, z] - (z < winner)
+        reach = gap_radius(losses, gap)
+        nearer = (rival < 0) | (reach < least) | ((reach == least) & (gap < least_gap))
+        nearer &= winner != z
+        least, least_gap = np.where(nearer, reach, least), np.where(nearer, gap, least_gap)
+        rival = np.where(nearer, z, rival)
+    prediction[:], radius[:], runner_up[:] = winner, np.maximum(least, 0), rival
+    return -1
+
+
+def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
+    bad = _first_bad(votes)
+    if bad >= 0:
+        return bad
+    n_submodels = votes.shape[1]
+    tie = 1 - n_submodels % 2
+    radius[:] = n_submodels
+    for inside, bound, term in ((votes <= upper[:, None], upper, 0), (votes >= lower[:, None], lower, tie)):
+        count = inside.sum(1)
+        losses = np.stack([n_submodels - count, np.zeros_like(count), count], axis=1)
+        reach = gap_radius(losses, 2 * count - n_submodels - term)
+        radius[:] = np.where(np.isinf(bound), radius, np.minimum(radius, reach))
+    return -1

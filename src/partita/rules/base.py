@@ -1,0 +1,120 @@
+"""What every rule has in common: its settings, the check of its ballots, and ``certify`` for ballots from anywhere."""
+
+import inspect
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import kernels
+from ..certificates import Certificates, Counts
+from ..errors import InputError
+
+Array = NDArray[Any]
+
+
+class Rule:
+    """A decision rule. Its settings are the arguments of ``__init__``, stored as they are and checked when the rule is used."""
+
+    needs_scores: ClassVar[bool] = True  # False: votes are enough
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings by name, in scikit-learn's way, so that a search reaches ``rule__margin``."""
+        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+
+    def set_params(self, **params: Any) -> Self:
+        for name, value in params.items():
+            if name not in self.get_params():
+                raise InputError(f"{type(self).__name__} has no setting {name!r}: it has {', '.join(self.get_params()) or 'none'}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = inspect.signature(type(self)).parameters
+        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name].default]
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def check(self) -> None:
+        """Raise if a setting cannot be right."""
+
+    def filled(self, y: Array, classes: Array) -> "Rule":
+        """A copy whose open settings are filled from the training labels (regression: ``classes`` is empty)."""
+        return type(self)(**self.get_params())
+
+    def certify(self, ballots: Any) -> Certificates:
+        """Decide and certify every row of ballots (N, T, C)."""
+        raise NotImplementedError
+
+    def decide(self, ballots: Any) -> Array:
+        """The predicted class of every row, as an index."""
+        return self.certify(ballots).prediction
+
+
+def as_ballots(ballots: Any) -> Array:
+    """Ballots as an array (N, T, C) of numbers; whether they are finite is seen when they are counted."""
+    array = np.asarray(ballots)
+    if array.ndim != 3:
+        raise InputError(f"ballots has shape {array.shape}: it must be (rows, submodels, classes)")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"ballots holds {array.dtype}, not numbers: give one score for every row, submodel and class")
+    if 0 in array.shape[1:]:
+        raise InputError(f"ballots has shape {array.shape}: there must be at least one submodel and one class")
+    return array
+
+
+def refuse_unfinite(name: str, bad_row: int) -> None:
+    if bad_row >= 0:
+        raise InputError(f"{name} holds a NaN or an infinity in row {bad_row}: replace it by a fixed finite score before certifying")
+
+
+def certificates(kernel: str, ballots: Array, setting: Any, labels: Array | None = None, shift: Array | None = None) -> Certificates:
+    """Run a kernel on checked ballots; the radius counts submodels."""
+    prediction, radius, runner_up, bad_row = kernels.decide(kernel, ballots, setting, labels, shift)
+    refuse_unfinite("ballots", bad_row)
+    alone = labels is not None or ballots.shape[2] == 1
+    return Certificates(prediction, radius, None if alone else runner_up, Counts("submodels", ballots.shape[1]))
+
+
+def named_rule(rule: Any) -> Rule:
+    """A rule from its name, or the rule itself."""
+    from . import Median, Plurality, RunOff, Tournament
+
+    names: dict[str, type[Rule]] = {"plurality": Plurality, "runoff": RunOff, "tournament": Tournament, "median": Median}
+    if isinstance(rule, Rule):
+        return rule
+    if isinstance(rule, str) and rule in names:
+        return names[rule]()
+    raise InputError(f"rule is {rule!r}: give one of {', '.join(map(repr, names))}, or a rule such as RunOff(exact=True)")
+
+
+def certify(ballots: Any, rule: Any = "tournament") -> Certificates:
+    """Decide and certify ballots from anywhere.
+
+    Parameters
+    ----------
+    ballots : array of shape (N, T, C)
+        The score of each of T submodels for each of C classes, in N rows. An attacker who owns one unit changes one submodel's
+        scores, however he likes.
+    rule : str or Rule
+        "plurality", "runoff", "tournament", or a rule object.
+
+    Returns
+    -------
+    Certificates
+        ``prediction`` is a class index, ``radius`` counts submodels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> ballots = np.array([[[3, 1, 0], [2, 0, 1], [0, 2, 1], [4, 0, 1], [1, 0, 0]]], dtype="float32")
+    >>> proof = certify(ballots, rule="plurality")
+    >>> int(proof.prediction[0]), int(proof.radius[0])
+    (0, 1)
+    """
+    from . import Median
+
+    chosen = named_rule(rule)
+    if isinstance(chosen, Median):
+        raise InputError("rule is a Median, which needs bounds: Median().certify(votes, lower, upper)")
+    return chosen.certify(ballots)

@@ -1,0 +1,52 @@
+"""Top-k: does a label stay among the k with the most votes?"""
+
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificates import Certificates
+from ..errors import InputError
+from .base import Rule, as_ballots, certificates
+
+Array = NDArray[Any]
+
+
+class TopK(Rule):
+    """A label stays in the top k until k rivals rank above it; the cheapest attack gives its votes to the k nearest. Exact.
+
+    The prediction is the plurality label. (docs/rules.md, "Top-k".)
+
+    Parameters
+    ----------
+    k : int, default=3
+    """
+
+    needs_scores: ClassVar[bool] = False
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def check(self) -> None:
+        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
+            raise InputError(f"k is {self.k!r}: it must be a whole number, 1 or above")
+
+    def certify(self, ballots: Any, labels: Any = None) -> Certificates:
+        """Certify that each row's label stays among its top k; radius -1: it is not there now.
+
+        ``labels`` are class indexes, one a row; None asks about the plurality labels.
+        """
+        self.check()
+        array = as_ballots(ballots)
+        n_rows, _, n_labels = array.shape
+        if labels is None:
+            return certificates("topk", array, int(self.k), labels=self.decide(array))
+        asked = np.asarray(labels)
+        if asked.shape != (n_rows,) or asked.dtype.kind not in "iu" or not np.all((asked >= 0) & (asked < n_labels)):
+            raise InputError(f"labels must hold one class index from 0 to {n_labels - 1} for each of the {n_rows} rows")
+        return replace(certificates("topk", array, int(self.k), labels=asked), truth=asked)
+
+    def decide(self, ballots: Any) -> Array:
+        return certificates("plurality", as_ballots(ballots), 0).prediction

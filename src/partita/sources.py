@@ -1,0 +1,95 @@
+"""One way to ask for some columns of a table.
+
+A table is never turned into one array: that would let a value in one column change another (a fraction turns large integers into
+floats, a text turns numbers into objects), and the proof with it. Each submodel gets its own columns, as they are.
+"""
+
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse
+from numpy.typing import NDArray
+
+from .errors import InputError
+
+
+class Table(Protocol):
+    """Rows and columns, of which a submodel may ask for some columns."""
+
+    n_rows: int
+    n_columns: int
+    frame: str  # the kind of frame that to_frame() answers with
+    index: Any
+
+    def take(self, columns: list[int]) -> Any:
+        """These columns of all rows, in the table's own kind."""
+
+
+class _ArrayTable:
+    frame, index = "pandas", None
+
+    def __init__(self, array: NDArray[Any], from_rows: bool) -> None:
+        self._array = array
+        self._from_rows = from_rows
+        self.n_rows, self.n_columns = array.shape
+
+    def take(self, columns: list[int]) -> Any:
+        part = self._array[:, columns]
+        if self._from_rows:  # Python objects: find the type of these columns alone; text stays objects
+            typed = np.array(part.tolist())
+            return typed if typed.shape == part.shape and typed.dtype.kind not in "US" else part
+        return part
+
+
+class _SparseTable:
+    frame, index = "pandas", None
+
+    def __init__(self, matrix: Any) -> None:
+        self._matrix = matrix.tocsc()
+        self._format = matrix.format if matrix.format in ("csr", "csc") else "csr"
+        self.n_rows, self.n_columns = matrix.shape
+
+    def take(self, columns: list[int]) -> Any:
+        return self._matrix[:, columns].asformat(self._format)
+
+
+class _FrameTable:
+    def __init__(self, frame: "nw.DataFrame[Any]") -> None:
+        self._frame = frame
+        self.n_rows, self.n_columns = frame.shape
+        self.frame = frame.implementation.value
+        self.index = nw.maybe_get_index(frame)
+
+    def take(self, columns: list[int]) -> Any:
+        return self._frame[:, columns].to_native()
+
+
+def open_table(X: Any) -> Table:
+    """Look at a table without converting it: an array, a frame that narwhals knows, a sparse matrix, or rows as lists."""
+    if scipy.sparse.issparse(X):
+        table: Table = _SparseTable(X)
+    elif nw.dependencies.is_into_dataframe(X):
+        _refuse_duplicates(X)
+        table = _FrameTable(nw.from_native(X, eager_only=True))
+    else:
+        from_rows = not hasattr(X, "__array__") and not hasattr(X, "__array_interface__")
+        array = np.asarray(X, dtype=object) if from_rows else np.asarray(X)
+        if array.ndim != 2:
+            raise InputError(
+                f"X has {array.ndim} dimension(s), but a table has rows and columns. Reshape your data: X.reshape(-1, 1) if it is one "
+                "column, X.reshape(1, -1) if it is one row, rows of equal length if it is a list"
+            )
+        table = _ArrayTable(array, from_rows)
+    if table.n_rows == 0:
+        raise InputError(f"X has 0 sample(s) (shape=(0, {table.n_columns})) while a minimum of 1 is required: give it rows")
+    if table.n_columns == 0:
+        raise InputError(f"X has 0 feature(s) (shape=({table.n_rows}, 0)) while a minimum of 1 is required: give it columns")
+    return table
+
+
+def _refuse_duplicates(X: Any) -> None:
+    names = list(X.columns) if hasattr(X, "columns") else []
+    if all(isinstance(name, str) for name in names) and len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"X has two columns named {twice!r}: rename one, so that each can be told apart")

@@ -1,0 +1,133 @@
+"""No certificate is above what an attacker that tries everything finds; where the rule is exact, they are equal."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as npst
+
+from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from tests.exhaustive import attacker, slow_rules
+
+MARGIN = 2.0
+
+
+@st.composite
+def ballots_of(draw, most_submodels=7, most_labels=3, values=(0, 3)):
+    """A row of ballots with many ties, whose submodels lean towards the same labels more or less."""
+    shape = draw(st.tuples(st.integers(1, most_submodels), st.integers(2, most_labels)))
+    lean = draw(npst.arrays(np.float32, shape[1], elements=st.integers(0, 2)))
+    return draw(npst.arrays(np.float32, shape, elements=st.integers(*values))) + lean
+
+
+RULES = [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=MARGIN)]
+DECISIONS = {Plurality: attacker.plurality, RunOff: attacker.runoff, Tournament: attacker.tournament}
+
+
+def is_exact(rule, n_labels):
+    """The tournament is exact where there is no third label; the run-off's bound never claims to be."""
+    return {Plurality: True, RunOff: getattr(rule, "exact", False), Tournament: n_labels == 2}[type(rule)]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=repr)
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_certificate_against_every_attack(rule, data):
+    margin, decide = getattr(rule, "margin", 0.0), DECISIONS[type(rule)]
+    row = data.draw(ballots_of(most_submodels=4 if margin else 7))
+    proof = rule.certify(row[None])
+    honest = attacker.parts(attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1])
+    assert proof.prediction[0] == decide(*honest)[0]
+    truth = attacker.truth(row.astype(float), decide, margin)
+    assert proof.radius[0] <= truth
+    if is_exact(rule, row.shape[1]):
+        assert proof.radius[0] == truth
+
+
+@pytest.mark.parametrize("rule", [RunOff(exact=True), Tournament(), RunOff()], ids=repr)
+@settings(max_examples=40, deadline=None)
+@given(row=npst.arrays(np.float32, st.tuples(st.integers(3, 4), st.just(4)), elements=st.integers(0, 3)))
+def test_four_labels(rule, row):
+    truth = attacker.truth(row.astype(float), DECISIONS[type(rule)])
+    radius = rule.certify(row[None]).radius[0]
+    assert radius == truth if is_exact(rule, 4) else radius <= truth
+
+
+@settings(max_examples=300, deadline=None)
+@given(row=ballots_of(most_submodels=6, most_labels=5, values=(0, 1)), data=st.data())
+def test_topk_is_exact(row, data):
+    n_labels = row.shape[1]
+    label, k = data.draw(st.integers(0, n_labels - 1)), data.draw(st.integers(1, n_labels))
+    radius = TopK(k).certify(row[None], [label]).radius[0]
+    votes = np.eye(n_labels, dtype=int)[row.argmax(axis=1)]
+    assert radius == slow_topk_attack(votes, label, k)
+
+
+def slow_topk_attack(votes, label, k):
+    """Every way to set at most m votes, as counts: m votes are taken away and m given, anywhere."""
+    from itertools import combinations_with_replacement as multiset
+
+    n_submodels, n_labels = votes.shape
+    for m in range(n_submodels + 1):
+        for taken in multiset(range(n_labels), m):
+            left = votes.sum(axis=0) - np.bincount(taken, minlength=n_labels)
+            if (left < 0).any():
+                continue
+            for given_ in multiset(range(n_labels), m):
+                counts = left + np.bincount(given_, minlength=n_labels)
+                if not attacker.in_top(label, k)(counts[None], None, None)[0]:
+                    return m - 1
+    return n_submodels
+
+
+bounds = st.one_of(st.integers(-2, 5).map(float), st.sampled_from([-np.inf, np.inf]))
+
+
+@settings(max_examples=300, deadline=None)
+@given(votes=npst.arrays(np.float64, st.integers(1, 6), elements=st.integers(0, 4)), ends=st.tuples(bounds, bounds))
+def test_median_is_exact(votes, ends):
+    lower, upper = min(ends), max(ends)
+    assert Median().certify(votes[None], lower, upper).radius[0] == attacker.median_truth(votes, lower, upper)
+
+
+@settings(max_examples=150, deadline=None)
+@given(votes=npst.arrays(np.float64, st.integers(1, 5), elements=st.integers(0, 4)), data=st.data())
+def test_interval_is_what_an_attack_reaches(votes, data):
+    radius = data.draw(st.integers(0, len(votes)))
+    low, high = Median().interval(votes[None], radius)
+    assert (low[0], high[0]) == attacker.median_range(votes, radius)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    ballots=npst.arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 25), st.integers(2, 6)), elements=st.integers(0, 8)),
+    margin=st.sampled_from([0.0, 0.7, 3.0]),
+    k=st.integers(1, 6),
+)
+def test_same_as_the_slow_obvious_version(ballots, margin, k):
+    rows = ballots.tolist()
+    assert answers(Plurality().certify(ballots)) == [slow_rules.plurality(row) for row in rows]
+    assert answers(RunOff().certify(ballots)) == [slow_rules.runoff(row) for row in rows]
+    assert answers(Tournament(margin).certify(ballots)) == [slow_rules.tournament(row, margin) for row in rows]
+    labels = np.arange(len(rows)) % ballots.shape[2]
+    expected = [slow_rules.topk(row, label, k) for row, label in zip(rows, labels, strict=True)]
+    assert TopK(k).certify(ballots, labels).radius.tolist() == expected
+    assert np.all(RunOff(exact=True).certify(ballots).radius >= RunOff().certify(ballots).radius)
+
+
+def answers(proof):
+    return list(zip(proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist(), strict=True))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("n_labels", "profiles"), [(3, 60_000), (4, 8_000)])
+def test_many_random_profiles(n_labels, profiles):
+    """Run-offs and tournaments, tied and untied, of one mind and of many."""
+    rng = np.random.default_rng(n_labels)
+    for _ in range(profiles):
+        noise = rng.integers(0, rng.integers(2, 6), size=(rng.integers(2, 8 if n_labels == 3 else 6), n_labels))
+        row = (noise + rng.permutation(n_labels) * rng.integers(0, 3)).astype(float)
+        runoff_truth = attacker.truth(row, attacker.runoff)
+        assert RunOff(exact=True).certify(row[None]).radius[0] == runoff_truth
+        assert RunOff().certify(row[None]).radius[0] <= runoff_truth
+        assert Tournament().certify(row[None]).radius[0] <= attacker.truth(row, attacker.tournament)
