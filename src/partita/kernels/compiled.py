@@ -26,9 +26,9 @@ def _compile(function: F) -> F:
     """Compile at the first call and keep the result on disk; where nothing can be written, compile in every process."""
     options = {"nogil": True, "error_model": "numpy"}
     try:
-        return numba.njit(cache=True, **options)(function)  # type: ignore[no-any-return]
+        return numba.njit(cache=True, **options)(function)
     except RuntimeError:  # numba found no folder that it may write to
-        return numba.njit(**options)(function)  # type: ignore[no-any-return]
+        return numba.njit(**options)(function)
 
 
 # ---- from losses and budget to radius: the one theorem behind plurality, tournament and median ----
