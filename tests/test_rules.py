@@ -115,7 +115,7 @@ VOTES = np.arange(12.0).reshape(3, 4)
         (lambda: Median().decide(VOTES[0]), "votes has shape"),
         (lambda: Median().decide(np.zeros((3, 0))), "at least one submodel"),
         (lambda: Median().decide(VOTES * np.nan), "votes holds a NaN or an infinity in row 0"),
-        (lambda: Median(stretch=2, centre=0.0).decide(VOTES + [0, 0, 0, np.inf]), "votes holds a NaN or an infinity in row 0"),
+        (lambda: Median(stretch=2, centre=0.0).decide(VOTES + np.array([0, 0, 0, np.inf])), "votes holds a NaN or an infinity in row 0"),
         (lambda: Median().certify(VOTES), "lower and upper are both needed"),
         (lambda: Median().certify(VOTES, [1, 2], 5), "lower must be one number or one for each of the 3 rows"),
         (lambda: Median().certify(VOTES, 1, np.nan), "upper must be one number"),

@@ -98,8 +98,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         """
         self._validate_params()
         labels = target_array(self, y)
-        check_classification_targets(labels)
         try:
+            check_classification_targets(labels)
             self.classes_ = np.unique(labels)
         except TypeError as exc:
             raise InputError("y mixes labels that cannot be sorted, such as texts and numbers: make them all one type") from exc
