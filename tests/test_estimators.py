@@ -473,6 +473,36 @@ def test_a_submodel_that_fails_is_named():
         FeaturePartitionClassifier(GaussianNB()).fit(broken, Y)
 
 
+def test_a_fit_that_fails_leaves_no_half_new_ensemble():
+    clf = FeaturePartitionClassifier(GaussianNB()).fit(X, Y)
+    with pytest.raises(SubmodelError):
+        clf.fit(np.where(X > 14, np.nan, X), Y)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        clf.predict(X)
+
+
+class Duck:
+    """No scikit-learn class, and without its tags."""
+
+    def get_params(self, deep=True):
+        return {}
+
+    def set_params(self):
+        return self
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[0])
+
+
+def test_an_estimator_that_only_looks_like_one():
+    with pytest.raises(ValueError, match="The 'estimator' parameter"):
+        FeaturePartitionClassifier(Duck(), rule="plurality").fit(X, Y)
+
+
 def test_progress_is_told(capsys):
     FeaturePartitionClassifier(TREE, n_submodels=5, verbose=1).fit(X, Y).predict(X)
     told = capsys.readouterr().err

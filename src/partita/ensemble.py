@@ -31,6 +31,8 @@ from .units import Units, column_units, pixel_units
 
 Array = NDArray[Any]
 
+FEW_ROWS = 1000  # starting threads takes longer than asking about fewer
+
 
 class FeaturePartitionEnsemble(BaseEstimator):
     """What both estimators share: units, partition, submodels, ballots."""
@@ -39,7 +41,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
     rule_: Any
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "estimator": [HasMethods(["fit", "predict", "get_params"]), None],
+        "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
         "n_submodels": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "partition": [StrOptions({"random", "strided", "spiral", "patch"}), Partition, list, tuple],
         "image_shape": [tuple, list, None],
@@ -51,6 +53,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
 
     def _fit(self, X: Any, y: Array, classes: Array, sample_weight: Any) -> Self:
         """Fit one submodel on each set of columns; ``classes`` is empty for regression."""
+        self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
         table = self._open(X, reset=True)
         check_consistent_length(y, np.empty(table.n_rows))
         rule = named_rule(self.rule)
@@ -137,7 +140,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
         """The table, and what ``score(submodel, its columns, *settings)`` says, submodel by submodel."""
         table = self._open(X, reset=False)
         jobs = ((score, model, table.take(self._columns(t)), settings, self._describe(t)) for t, model in enumerate(self.estimators_))
-        return table, run_each(_score_one, jobs, self.n_jobs, len(self.estimators_), "asked", max(0, self.verbose - 1))
+        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
+        return table, run_each(_score_one, jobs, n_jobs, len(self.estimators_), "asked", max(0, self.verbose - 1))
 
     def _in_units(self, proof: Certificates, table: Table) -> Certificates:
         """The same proof, counted in units: one unit reaches one submodel; what no submodel can break, all units cannot."""

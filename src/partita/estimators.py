@@ -121,7 +121,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         return self._ballots(X)[1]
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
-        check_is_fitted(self)
+        check_is_fitted(self, "estimators_")
         table, scores = self._gather(X, class_scores, self.classes_)
         ballots = np.empty((table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32)
         for t, own in enumerate(scores):
@@ -244,7 +244,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         return self._ballots(X)[1]
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
-        check_is_fitted(self)
+        check_is_fitted(self, "estimators_")
         table, votes = self._gather(X, values, self.rule_.centre)
         return table, np.stack(list(votes), axis=1)
 

@@ -21,7 +21,7 @@ def run_each(
 ) -> Iterator[Any]:
     """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``)."""
     home = os.getpid()
-    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):  # the BLAS setting is the process's, so it is made once, here
+    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):  # BLAS has one setting for the process: made once, here
         results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as="generator")(
             delayed(_on_one_thread)(home, function, job) for job in jobs
         )
