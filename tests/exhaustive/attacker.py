@@ -85,6 +85,14 @@ def truth(ballots, decide, margin=0.0):
     return n_submodels
 
 
+def profiles(rng, how_many, n_labels, most_submodels):
+    """Contested elections: submodels of a few minds, some of them changed by a little noise; many ties."""
+    for _ in range(how_many):
+        minds = rng.integers(0, n_labels, size=(rng.integers(1, 5), n_labels))
+        row = minds[rng.integers(len(minds), size=rng.integers(1, most_submodels + 1))]
+        yield row.astype(float) + (rng.random(row.shape) < rng.choice([0, 0.1, 0.4]))
+
+
 def median_truth(votes, lower, upper):
     """The same for the lower median and its bounds: corrupted votes take every value there is, and values beyond all of them."""
     ends = [end for end in (lower, upper) if np.isfinite(end)]

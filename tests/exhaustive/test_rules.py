@@ -1,5 +1,7 @@
 """No certificate is above what an attacker that tries everything finds; where the rule is exact, they are equal."""
 
+from itertools import combinations_with_replacement, product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -60,20 +62,18 @@ def test_topk_is_exact(row, data):
     label, k = data.draw(st.integers(0, n_labels - 1)), data.draw(st.integers(1, n_labels))
     radius = TopK(k).certify(row[None], [label]).radius[0]
     votes = np.eye(n_labels, dtype=int)[row.argmax(axis=1)]
-    assert radius == slow_topk_attack(votes, label, k)
+    assert radius == every_topk_attack(votes, label, k)
 
 
-def slow_topk_attack(votes, label, k):
+def every_topk_attack(votes, label, k):
     """Every way to set at most m votes, as counts: m votes are taken away and m given, anywhere."""
-    from itertools import combinations_with_replacement as multiset
-
     n_submodels, n_labels = votes.shape
     for m in range(n_submodels + 1):
-        for taken in multiset(range(n_labels), m):
+        for taken in combinations_with_replacement(range(n_labels), m):
             left = votes.sum(axis=0) - np.bincount(taken, minlength=n_labels)
             if (left < 0).any():
                 continue
-            for given_ in multiset(range(n_labels), m):
+            for given_ in combinations_with_replacement(range(n_labels), m):
                 counts = left + np.bincount(given_, minlength=n_labels)
                 if not attacker.in_top(label, k)(counts[None], None, None)[0]:
                     return m - 1
@@ -105,6 +105,10 @@ def test_interval_is_what_an_attack_reaches(votes, data):
     k=st.integers(1, 6),
 )
 def test_same_as_the_slow_obvious_version(ballots, margin, k):
+    assert_same_as_slow(ballots, margin, k)
+
+
+def assert_same_as_slow(ballots, margin, k):
     rows = ballots.tolist()
     assert answers(Plurality().certify(ballots)) == [slow_rules.plurality(row) for row in rows]
     assert answers(RunOff().certify(ballots)) == [slow_rules.runoff(row) for row in rows]
@@ -119,15 +123,51 @@ def answers(proof):
     return list(zip(proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist(), strict=True))
 
 
+def assert_holds(row):
+    """Run-off and tournament on one profile: the same decision, never above the truth, equal to it where exact."""
+    truths = {rule: attacker.truth(row, rule) for rule in (attacker.plurality, attacker.runoff, attacker.tournament)}
+    sums = attacker.parts(attacker.tally(row, 0.0).sum(axis=0, keepdims=True), row.shape[1])
+    for rule in (Plurality(), RunOff(), RunOff(exact=True), Tournament()):
+        decide = DECISIONS[type(rule)]
+        proof = rule.certify(row[None])
+        assert proof.prediction[0] == decide(*sums)[0], (rule, row)
+        assert proof.radius[0] <= truths[decide], (rule, row)
+        if is_exact(rule, row.shape[1]):
+            assert proof.radius[0] == truths[decide], (rule, row)
+
+
+@pytest.mark.parametrize(("n_labels", "how_many", "most_submodels"), [(2, 300, 7), (3, 4000, 7), (4, 800, 5)])
+def test_contested_elections(n_labels, how_many, most_submodels):
+    for row in attacker.profiles(np.random.default_rng(n_labels), how_many, n_labels, most_submodels):
+        assert_holds(row)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize(("n_labels", "profiles"), [(3, 60_000), (4, 8_000)])
-def test_many_random_profiles(n_labels, profiles):
-    """Run-offs and tournaments, tied and untied, of one mind and of many."""
-    rng = np.random.default_rng(n_labels)
-    for _ in range(profiles):
-        noise = rng.integers(0, rng.integers(2, 6), size=(rng.integers(2, 8 if n_labels == 3 else 6), n_labels))
-        row = (noise + rng.permutation(n_labels) * rng.integers(0, 3)).astype(float)
-        runoff_truth = attacker.truth(row, attacker.runoff)
-        assert RunOff(exact=True).certify(row[None]).radius[0] == runoff_truth
-        assert RunOff().certify(row[None]).radius[0] <= runoff_truth
-        assert Tournament().certify(row[None]).radius[0] <= attacker.truth(row, attacker.tournament)
+@pytest.mark.parametrize(("n_labels", "how_many", "most_submodels"), [(3, 80_000, 8), (4, 20_000, 6)])
+def test_many_contested_elections(n_labels, how_many, most_submodels):
+    for row in attacker.profiles(np.random.default_rng(100 + n_labels), how_many, n_labels, most_submodels):
+        assert_holds(row)
+
+
+def test_contested_elections_with_a_margin():
+    for row in attacker.profiles(np.random.default_rng(0), 400, 3, 4):
+        proof = Tournament(MARGIN).certify(row[None])
+        assert proof.radius[0] <= attacker.truth(row, attacker.tournament, MARGIN), row
+
+
+def test_contested_elections_of_many():
+    """Too many submodels for the attacker: the slow obvious version is the yardstick."""
+    rng = np.random.default_rng(1)
+    for n_labels in (2, 3, 4, 6):
+        for row in attacker.profiles(rng, 500, n_labels, 30):
+            each_label = np.repeat(row[None].astype(np.float32), n_labels, axis=0)
+            assert_same_as_slow(each_label, margin=1.5, k=2)
+
+
+def test_topk_everywhere():
+    """Every count of votes, label and k for up to four submodels and labels."""
+    for n_submodels, n_labels in product(range(1, 5), range(1, 5)):
+        for ballot in combinations_with_replacement(range(n_labels), n_submodels):
+            votes = np.eye(n_labels)[list(ballot)]
+            for label, k in product(range(n_labels), range(1, n_labels + 1)):
+                assert TopK(k).certify(votes[None], [label]).radius[0] == every_topk_attack(votes.astype(int), label, k)
