@@ -18,7 +18,7 @@ test-long: $(VENV)/.dev  ## everything, the slow tests too
 test-floor:  ## the quick tests at the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-floor
 	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[dev]'
-	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long"
+	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long" -o filterwarnings=  # old libraries warn of each other
 
 check: $(VENV)/.dev  ## style and types
 	$(BIN)/ruff check .

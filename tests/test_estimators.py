@@ -291,7 +291,7 @@ def test_weights_are_routed():
         assert 0 not in FeaturePartitionClassifier(n_submodels=3).fit(X, Y, sample_weight=weights).predict(X)
         with pytest.raises(sklearn.exceptions.UnsetMetadataPassedError):
             FeaturePartitionClassifier(DecisionTreeClassifier()).fit(X, Y, sample_weight=weights)
-        search = GridSearchCV(FeaturePartitionClassifier(n_submodels=3), {"n_submodels": [3, 5]}, cv=2)
+        search = GridSearchCV(FeaturePartitionClassifier(), {"n_submodels": [3, 5]}, scoring=certified_scorer(), cv=2)
         assert 0 not in search.fit(X, Y, sample_weight=weights).predict(X)
 
 
