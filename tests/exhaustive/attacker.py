@@ -71,18 +71,27 @@ def multisets(n_labels, size, margin):
     return np.unique((smaller[:, None] + one[None]).reshape(-1, one.shape[1]), axis=0)
 
 
-def truth(ballots, decide, margin=0.0):
-    """The largest r such that no attack on at most r submodels changes the decision; all of them if none does."""
+def truth(ballots, decide, margin=0.0, reach=None):
+    """The largest r such that no attack on at most r units changes the decision; all of them if none does.
+
+    A unit is a submodel, or a row of ``reach``: the submodels that it reaches.
+    """
     n_submodels, n_labels = ballots.shape
+    reach = np.eye(n_submodels, dtype=bool) if reach is None else reach
     honest = tally(ballots, margin)
     before = decide(*parts(honest.sum(axis=0, keepdims=True), n_labels))[0]
-    for size in range(1, n_submodels + 1):
-        corrupted = multisets(n_labels, size, margin)
-        for taken in combinations(range(n_submodels), size):
-            rest = np.delete(honest, taken, axis=0).sum(axis=0)
+    for size in range(1, len(reach) + 1):
+        for taken in unions(reach, size):
+            corrupted = multisets(n_labels, int(taken.sum()), margin)
+            rest = honest[~taken].sum(axis=0)
             if np.any(decide(*parts(rest + corrupted, n_labels)) != before):
                 return size - 1
-    return n_submodels
+    return len(reach)
+
+
+def unions(reach, size):
+    """What every set of so many units reaches together, each once."""
+    return np.unique([reach[list(units)].any(axis=0) for units in combinations(range(len(reach)), size)], axis=0)
 
 
 def profiles(rng, how_many, n_labels, most_submodels):
@@ -93,7 +102,7 @@ def profiles(rng, how_many, n_labels, most_submodels):
         yield row.astype(float) + (rng.random(row.shape) < rng.choice([0, 0.1, 0.4]))
 
 
-def median_truth(votes, lower, upper):
+def median_truth(votes, lower, upper, reach=None):
     """The same for the lower median and its bounds: corrupted votes take every value there is, and values beyond all of them."""
     ends = [end for end in (lower, upper) if np.isfinite(end)]
     values = np.unique([*votes, min([*votes, *ends]) - 1, max([*votes, *ends]) + 1])
@@ -105,13 +114,13 @@ def median_truth(votes, lower, upper):
 
     if not inside(votes):
         return -1
-    for size in range(1, n_submodels + 1):
-        for taken in combinations(range(n_submodels), size):
-            rest = np.delete(votes, taken)
-            for chosen in combinations_with_replacement(values, size):
-                if not inside(np.concatenate([rest, chosen])):
+    reach = np.eye(n_submodels, dtype=bool) if reach is None else reach
+    for size in range(1, len(reach) + 1):
+        for taken in unions(reach, size):
+            for chosen in combinations_with_replacement(values, int(taken.sum())):
+                if not inside(np.concatenate([votes[~taken], chosen])):
                     return size - 1
-    return n_submodels
+    return len(reach)
 
 
 def median_range(votes, size):

@@ -88,3 +88,31 @@ def stay_inside(votes: Array, lower: Array, upper: Array) -> tuple[Array, int]:
         return bad
 
     return radius, over_rows(work, len(votes), votes.shape[1])
+
+
+Gaps = tuple[Array, Array]  # losses (rows, rivals, submodels) and budgets (rows, rivals)
+
+
+def gaps(name: str, ballots: Array, setting: Any, shift: Array | None = None) -> Gaps:
+    """A decision on a block of finite ballots, written out as losses and budgets."""
+    block = as_floats(ballots)
+    if shift is not None:
+        block = block.astype(np.float64) - shift
+    n_rows, n_submodels, n_labels = block.shape
+    losses, budgets = np.zeros((n_rows, n_labels, n_submodels), np.int32), np.zeros((n_rows, n_labels), np.int64)
+    getattr(_kernels(), f"{name}_losses")(block, setting, losses, budgets)
+    return losses, budgets
+
+
+def median_gaps(votes: Array, lower: Array, upper: Array) -> Gaps:
+    """The same for a median and its two bounds."""
+    losses, budgets = np.zeros((len(votes), 2, votes.shape[1]), np.int32), np.zeros((len(votes), 2), np.int64)
+    _kernels().median_losses(votes, lower, upper, losses, budgets)
+    return losses, budgets
+
+
+def reach_radius(gap_form: Gaps, starts: Array, members: Array, largest: int) -> tuple[Array, Array]:
+    """The radius in groups of submodels, and the rival, of every row."""
+    radius, rival = np.zeros(len(gap_form[1]), np.int64), np.zeros(len(gap_form[1]), np.int64)
+    _kernels().reach_radius(*gap_form, starts, members, largest, radius, rival)
+    return radius, rival

@@ -6,6 +6,9 @@ Every kernel works on one block of rows, releases the GIL and starts no threads 
 ``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots, setting, prediction, radius, runner_up)``
 fills the last three arrays and returns the first row that holds a NaN or an infinity (-1: none). Radii count submodels here; the
 number of all submodels means that nothing can change the prediction.
+
+``..._losses`` write a decision out as gaps: what corrupting each submodel costs the prediction against each rival, and what it can afford;
+``reach_radius`` counts in units that reach several submodels each.
 """
 
 from collections.abc import Callable
@@ -355,3 +358,111 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
             least = min(least, gap_radius(losses, 2 * above - n_submodels - tie))
         radius[i] = least
     return -1
+
+
+# ---- units that reach several submodels ----
+
+
+@_compile
+def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
+    """``losses[i, z, t]``: what corrupting submodel t costs row i's label against z; ``budgets[i, z]``: what it can afford.
+
+    Against itself the budget is FAR.
+    """
+    n_rows, n_submodels, n_labels = ballots.shape
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    for i in range(n_rows):
+        _count_votes(ballots[i], votes, counts)
+        y = _leader(counts, -1)
+        for z in range(n_labels):
+            budgets[i, z] = FAR if z == y else counts[y] - counts[z] - (z < y)
+            for t in range(n_submodels):
+                losses[i, z, t] = 0 if z == y else 1 + (votes[t] == y) - (votes[t] == z)
+
+
+@_compile
+def tournament_losses(ballots: Array, margin: float, losses: Array, budgets: Array) -> None:
+    n_rows, n_submodels, n_labels = ballots.shape
+    by_label = np.empty((n_labels, n_submodels), ballots.dtype)
+    gaps = np.empty((n_labels, n_labels), np.int64)
+    wins = np.empty((n_labels, n_labels), np.int64)
+    for i in range(n_rows):
+        _lay_out(ballots[i], by_label)
+        _all_duels(by_label, margin, gaps, wins)
+        y = _best_worst_duel(gaps)
+        for z in range(n_labels):
+            budgets[i, z] = FAR if z == y else gaps[y, z] - (z < y)
+            mine, other = by_label[y], by_label[z]
+            for t in range(n_submodels):
+                if z == y:
+                    losses[i, z, t] = 0
+                elif margin > 0:
+                    losses[i, z, t] = Q + _word(mine[t], other[t], margin)
+                else:
+                    losses[i, z, t] = 1 + (mine[t] > other[t]) - (mine[t] < other[t])
+
+
+@_compile
+def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budgets: Array) -> None:
+    """Rival 0 is the way above the upper bound, rival 1 the way below the lower one; an infinite bound cannot be passed."""
+    n_rows, n_submodels = votes.shape
+    for i in range(n_rows):
+        budgets[i, 0] = budgets[i, 1] = -n_submodels
+        for t in range(n_submodels):
+            losses[i, 0, t] = 2 * (votes[i, t] <= upper[i])
+            losses[i, 1, t] = 2 * (votes[i, t] >= lower[i])
+            budgets[i, 0] += losses[i, 0, t]
+            budgets[i, 1] += losses[i, 1, t]
+        budgets[i, 1] -= 1 - n_submodels % 2
+        if upper[i] == np.inf:
+            budgets[i, 0], losses[i, 0] = FAR, 0
+        if lower[i] == -np.inf:
+            budgets[i, 1], losses[i, 1] = FAR, 0
+
+
+@_compile
+def _sorted_radius(totals: Array, budget: int) -> int:
+    """``gap_radius`` for losses too large to count; sorts them."""
+    if budget < 0:
+        return -1
+    totals.sort()
+    for taken in range(totals.shape[0]):
+        budget -= totals[totals.shape[0] - 1 - taken]
+        if budget < 0:
+            return taken
+    return totals.shape[0]
+
+
+@_compile
+def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, largest: int, radius: Array, rival: Array) -> None:
+    """How many groups of submodels an attacker may take before their losses, added up group by group, can exceed a budget.
+
+    Group g holds the submodels ``members[starts[g]:starts[g + 1]]``; a submodel in two groups counts twice, which errs on the safe side.
+    ``largest`` is the most that one group can cost. Fills the smallest radius over all rivals and the rival (-1: none can win).
+    """
+    n_rows, n_rivals = budgets.shape
+    n_groups = starts.shape[0] - 1
+    totals = np.empty(n_groups, np.int64)
+    counting = largest <= 8 * n_groups + 64  # few bins: counting is faster than sorting
+    histogram = np.zeros(largest + 1 if counting else 0, np.int64)
+    for i in range(n_rows):
+        radius[i], rival[i] = n_groups, -1
+        nearest = FAR
+        for z in range(n_rivals):
+            budget = budgets[i, z]
+            if budget == FAR:
+                continue
+            for g in range(n_groups):
+                totals[g] = 0
+                for m in range(starts[g], starts[g + 1]):
+                    totals[g] += losses[i, z, members[m]]
+            if counting:
+                histogram[:] = 0
+                for g in range(n_groups):
+                    histogram[totals[g]] += 1
+                reach = gap_radius(histogram, budget)
+            else:
+                reach = _sorted_radius(totals, budget)
+            if rival[i] < 0 or reach < radius[i] or (reach == radius[i] and budget < nearest):
+                radius[i], rival[i], nearest = reach, z, budget

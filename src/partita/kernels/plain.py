@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 Q = 127
+FAR = 2**62
 
 
 def gap_radius(histogram: Array, budget: Array) -> Array:
@@ -205,3 +206,48 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
         reach = gap_radius(losses, 2 * count - n_submodels - term)
         radius[:] = np.where(np.isinf(bound), radius, np.minimum(radius, reach))
     return -1
+
+
+def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
+    votes, counts = _count_votes(ballots)
+    rows, labels = np.arange(len(ballots)), np.arange(ballots.shape[2])
+    y = counts.argmax(1)
+    budgets[:] = counts[rows, y][:, None] - counts - (labels < y[:, None])
+    losses[:] = 1 + (votes == y[:, None])[:, None].astype(np.int64) - (votes[:, None] == labels[:, None])
+    budgets[rows, y], losses[rows, y] = FAR, 0
+
+
+def tournament_losses(ballots: Array, margin: float, losses: Array, budgets: Array) -> None:
+    n_rows, _, n_labels = ballots.shape
+    decision = np.zeros((3, n_rows), np.int64)
+    tournament(ballots, margin, *decision)
+    y, rows, largest = decision[0], np.arange(n_rows), Q if margin > 0 else 1
+    for z in range(n_labels):
+        with np.errstate(over="ignore"):
+            words = _words(ballots[rows, :, y], ballots[:, :, z], margin)
+        losses[:, z] = words + largest
+        budgets[:, z] = words.sum(1) - (z < y)
+    budgets[rows, y], losses[rows, y] = FAR, 0
+
+
+def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budgets: Array) -> None:
+    n_submodels = votes.shape[1]
+    losses[:, 0], losses[:, 1] = 2 * (votes <= upper[:, None]), 2 * (votes >= lower[:, None])
+    budgets[:] = losses.sum(2) - n_submodels - [0, 1 - n_submodels % 2]
+    losses[upper == np.inf, 0], budgets[upper == np.inf, 0] = 0, FAR
+    losses[lower == -np.inf, 1], budgets[lower == -np.inf, 1] = 0, FAR
+
+
+def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, largest: int, radius: Array, rival: Array) -> None:
+    n_groups = len(starts) - 1
+    radius[:], rival[:] = n_groups, -1
+    totals = np.zeros((*budgets.shape, n_groups), np.int64)
+    for g in range(n_groups):
+        totals[:, :, g] = losses[:, :, members[starts[g] : starts[g + 1]]].sum(2)
+    spent = np.cumsum(-np.sort(-totals, axis=2), axis=2)
+    reach = np.where(budgets < 0, -1, (spent <= budgets[:, :, None]).sum(2))
+    for i in range(len(losses)):
+        rivals = [z for z in range(budgets.shape[1]) if budgets[i, z] != FAR]
+        if rivals:
+            rival[i] = min(rivals, key=lambda z: (reach[i, z], budgets[i, z], z))
+            radius[i] = reach[i, rival[i]]

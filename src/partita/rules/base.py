@@ -1,6 +1,7 @@
 """What every rule has in common: its settings, the check of its ballots, and ``certify`` for ballots from anywhere."""
 
 import inspect
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +9,9 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..certificates import Certificates, Counts
+from ..cover import check_cover, radius_in_units
 from ..errors import InputError
+from ..reach import Reach
 
 Array = NDArray[Any]
 
@@ -41,13 +44,34 @@ class Rule:
         """A copy whose open settings are filled from the training labels (regression: ``classes`` is empty)."""
         return type(self)(**self.get_params())
 
-    def certify(self, ballots: Any) -> Certificates:
-        """Decide and certify every row of ballots (N, T, C)."""
+    def certify(self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
+        """Decide and certify every row of ballots (N, T, C).
+
+        ``reach`` is a bool array (units, submodels) where units reach several submodels; the radius then counts units.
+        ``cover="exact"`` solves an integer program for every row that the bound leaves in doubt, ``time_limit`` seconds each.
+        """
+        array = as_ballots(ballots)
+        proof = self.decision(array)
+        if reach is None:
+            return proof
+        check_cover(cover, time_limit)
+        over = Reach(reach, array.shape[1])
+        if isinstance(self, GapRule):
+            radius, rival = self.radius_in_units(array, over, cover, time_limit)
+            return over_units(self.with_rival(proof, rival), over, np.maximum(radius, 0))
+        return over_units(proof, over, over.from_submodels(proof.radius))
+
+    def decision(self, ballots: Array) -> Certificates:
+        """Decide and certify checked ballots; the radius counts submodels."""
         raise NotImplementedError
+
+    def with_rival(self, proof: Certificates, rival: Array) -> Certificates:
+        """The proof with the rival that is nearest in units, for a rule whose runner-up is that one."""
+        return proof
 
     def decide(self, ballots: Any) -> Array:
         """The predicted class of every row, as an index."""
-        return self.certify(ballots).prediction
+        return self.decision(as_ballots(ballots)).prediction
 
 
 def as_ballots(ballots: Any) -> Array:
@@ -75,6 +99,30 @@ def certificates(kernel: str, ballots: Array, setting: Any, labels: Array | None
     return Certificates(prediction, radius, None if alone else runner_up, Counts("submodels", ballots.shape[1]))
 
 
+def over_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:
+    """The same decisions, with a radius that counts units."""
+    return replace(proof, radius=radius, counts=Counts("units", reach.n_units))
+
+
+class GapRule(Rule):
+    """A rule that decides by gaps, which is what proofs about units in several submodels need."""
+
+    def gaps(self, ballots: Array) -> kernels.Gaps:
+        """The decision on a block of finite ballots as losses (rows, rivals, submodels) and budgets (rows, rivals)."""
+        raise NotImplementedError
+
+    def radius_in_units(self, ballots: Array, reach: Reach, cover: str, time_limit: float) -> tuple[Array, Array]:
+        """The radius and the nearest rival of every row, when a unit may reach several submodels."""
+        radius, rival = np.zeros(len(ballots), np.int64), np.zeros(len(ballots), np.int64)
+
+        def work(rows: slice) -> int:
+            radius[rows], rival[rows] = radius_in_units(self.gaps(ballots[rows]), reach, cover, time_limit)
+            return -1
+
+        kernels.over_rows(work, len(ballots), ballots[:1].size)
+        return radius, rival
+
+
 def named_rule(rule: Any) -> Rule:
     """A rule from its name, or the rule itself."""
     from . import Median, Plurality, RunOff, Tournament
@@ -87,7 +135,7 @@ def named_rule(rule: Any) -> Rule:
     raise InputError(f"rule is {rule!r}: give one of {', '.join(map(repr, names))}, or a rule such as RunOff(exact=True)")
 
 
-def certify(ballots: Any, rule: Any = "tournament") -> Certificates:
+def certify(ballots: Any, rule: Any = "tournament", reach: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
     """Decide and certify ballots from anywhere.
 
     Parameters
@@ -97,11 +145,17 @@ def certify(ballots: Any, rule: Any = "tournament") -> Certificates:
         scores, however he likes.
     rule : str or Rule
         "plurality", "runoff", "tournament", or a rule object.
+    reach : bool array of shape (U, T), default=None
+        Which submodels each of U units reaches; None: each reaches one. The radius then counts units.
+    cover : "bound" or "exact", default="bound"
+        Where units overlap: a sound bound, or an integer program for every row that the bound leaves in doubt.
+    time_limit : float, default=10
+        Seconds for each such row; what is proven by then is used, so the answer is sound in any case.
 
     Returns
     -------
     Certificates
-        ``prediction`` is a class index, ``radius`` counts submodels.
+        ``prediction`` is a class index, ``radius`` counts submodels (units, where ``reach`` is given).
 
     Examples
     --------
@@ -117,4 +171,4 @@ def certify(ballots: Any, rule: Any = "tournament") -> Certificates:
     chosen = named_rule(rule)
     if isinstance(chosen, Median):
         raise InputError("rule is a Median, which needs bounds: Median().certify(votes, lower, upper)")
-    return chosen.certify(ballots)
+    return chosen.certify(ballots, reach=reach, cover=cover, time_limit=time_limit)

@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from .. import kernels
 from ..certificates import Certificates, Counts
+from ..cover import check_cover, radius_in_units
 from ..errors import InputError
-from .base import Rule, refuse_unfinite
+from ..reach import Reach
+from .base import Rule, over_units, refuse_unfinite
 
 Array = NDArray[Any]
 
@@ -70,8 +72,13 @@ class Median(Rule):
         middle = (array.shape[1] + 1) // 2 - 1
         return np.asarray(np.partition(array, middle, axis=1)[:, middle])
 
-    def certify(self, votes: Any, lower: Any = None, upper: Any = None) -> Certificates:
-        """Certify that each row's prediction stays in [lower, upper]; radius -1: it is outside now. An infinite bound always holds."""
+    def certify(  # type: ignore[override]  # a value needs bounds where a label does not
+        self, votes: Any, lower: Any = None, upper: Any = None, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
+    ) -> Certificates:
+        """Certify that each row's prediction stays in [lower, upper]; radius -1: it is outside now. An infinite bound always holds.
+
+        ``reach``, ``cover`` and ``time_limit`` as in every rule.
+        """
         if lower is None or upper is None:
             raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
         array = self._stretched(votes)
@@ -80,14 +87,21 @@ class Median(Rule):
             row = int(np.argmax(low > high))
             raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")
         radius, _ = kernels.stay_inside(array, low, high)
-        return Certificates(self.decide(votes), radius, None, Counts("submodels", array.shape[1]))
+        proof = Certificates(self.decide(votes), radius, None, Counts("submodels", array.shape[1]))
+        if reach is None:
+            return proof
+        check_cover(cover, time_limit)
+        over = Reach(reach, array.shape[1])
+        return over_units(proof, over, radius_in_units(kernels.median_gaps(array, low, high), over, cover, time_limit)[0])
 
-    def interval(self, votes: Any, radius: int) -> tuple[Array, Array]:
-        """The values the prediction can take when at most ``radius`` submodels are corrupted: (low, high) of every row."""
+    def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
+        """The values the prediction can take when at most ``radius`` submodels (units, given ``reach``) are corrupted: (low, high)."""
         if not isinstance(radius, Integral) or isinstance(radius, bool) or radius < 0:
             raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
         array = np.sort(self._stretched(votes), axis=1)
         n_rows, n_submodels = array.shape
+        if reach is not None:
+            radius = Reach(reach, n_submodels).most_reached(int(radius))
         middle = (n_submodels + 1) // 2 - 1
         low = array[:, middle - radius] if radius <= middle else np.full(n_rows, -np.inf)
         high = array[:, middle + radius] if middle + radius < n_submodels else np.full(n_rows, np.inf)

@@ -2,11 +2,16 @@
 
 from typing import Any, ClassVar
 
+from numpy.typing import NDArray
+
+from .. import kernels
 from ..certificates import Certificates
-from .base import Rule, as_ballots, certificates
+from .base import GapRule, certificates
+
+Array = NDArray[Any]
 
 
-class Plurality(Rule):
+class Plurality(GapRule):
     """Most votes win.
 
     One corrupted submodel moves one vote, so it closes the gap between the winner and a rival by at most 2: the prediction
@@ -15,5 +20,8 @@ class Plurality(Rule):
 
     needs_scores: ClassVar[bool] = False
 
-    def certify(self, ballots: Any) -> Certificates:
-        return certificates("plurality", as_ballots(ballots), 0)
+    def decision(self, ballots: Array) -> Certificates:
+        return certificates("plurality", ballots, 0)
+
+    def gaps(self, ballots: Array) -> kernels.Gaps:
+        return kernels.gaps("plurality", ballots, 0)

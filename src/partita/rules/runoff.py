@@ -2,9 +2,13 @@
 
 from typing import Any
 
+from numpy.typing import NDArray
+
 from ..certificates import Certificates
 from ..errors import InputError
-from .base import Rule, as_ballots, certificates
+from .base import Rule, certificates
+
+Array = NDArray[Any]
 
 
 class RunOff(Rule):
@@ -26,6 +30,6 @@ class RunOff(Rule):
         if not isinstance(self.exact, bool):
             raise InputError(f"exact is {self.exact!r}: it must be True or False")
 
-    def certify(self, ballots: Any) -> Certificates:
+    def decision(self, ballots: Array) -> Certificates:
         self.check()
-        return certificates("runoff", as_ballots(ballots), self.exact)
+        return certificates("runoff", ballots, self.exact)

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from ..certificates import Certificates
 from ..errors import InputError
-from .base import Rule, as_ballots, certificates
+from ..reach import Reach
+from .base import Rule, as_ballots, certificates, over_units
 
 Array = NDArray[Any]
 
@@ -33,20 +34,32 @@ class TopK(Rule):
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
             raise InputError(f"k is {self.k!r}: it must be a whole number, 1 or above")
 
-    def certify(self, ballots: Any, labels: Any = None) -> Certificates:
+    def certify(  # type: ignore[override]  # labels come first: they are what is asked about
+        self, ballots: Any, labels: Any = None, reach: Any = None, **cover: Any
+    ) -> Certificates:
         """Certify that each row's label stays among its top k; radius -1: it is not there now.
 
-        ``labels`` are class indexes, one a row; None asks about the plurality labels.
+        ``labels`` are class indexes, one a row; None asks about the plurality labels. ``reach`` as in every rule.
         """
-        self.check()
-        array = as_ballots(ballots)
-        n_rows, _, n_labels = array.shape
         if labels is None:
-            return certificates("topk", array, int(self.k), labels=self.decide(array))
+            return super().certify(ballots, reach=reach, **cover)
+        array = as_ballots(ballots)
+        n_rows, n_submodels, n_labels = array.shape
         asked = np.asarray(labels)
         if asked.shape != (n_rows,) or asked.dtype.kind not in "iu" or not np.all((asked >= 0) & (asked < n_labels)):
             raise InputError(f"labels must hold one class index from 0 to {n_labels - 1} for each of the {n_rows} rows")
-        return replace(certificates("topk", array, int(self.k), labels=asked), truth=asked)
+        proof = replace(self._about(array, asked), truth=asked)
+        if reach is None:
+            return proof
+        over = Reach(reach, n_submodels)
+        return over_units(proof, over, over.from_submodels(proof.radius))
+
+    def decision(self, ballots: Array) -> Certificates:
+        return self._about(ballots, self.decide(ballots))
+
+    def _about(self, ballots: Array, labels: Array) -> Certificates:
+        self.check()
+        return certificates("topk", ballots, int(self.k), labels=labels)
 
     def decide(self, ballots: Any) -> Array:
         return certificates("plurality", as_ballots(ballots), 0).prediction

@@ -1,19 +1,21 @@
 """The margin tournament: every pair of labels meets, and the label whose worst duel is best wins."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import kernels
 from ..certificates import Certificates
 from ..errors import InputError
-from .base import Rule, as_ballots, certificates
+from .base import GapRule, certificates
 
 Array = NDArray[Any]
 
 
-class Tournament(Rule):
+class Tournament(GapRule):
     """In the duel of y and z a submodel says an integer ``s`` in [-Q, Q]; y wins while ``sum(s) >= [z < y]`` against every z.
 
     A corrupted submodel can say -Q at worst, which costs ``s + Q``: the radius is how many of the largest such costs fit into the
@@ -59,7 +61,12 @@ class Tournament(Rule):
             raise InputError(f"shares has shape {shares.shape}: it must hold {n_labels} positive numbers, one a class")
         return np.asarray(self.prior * np.log(shares))
 
-    def certify(self, ballots: Any) -> Certificates:
+    def decision(self, ballots: Array) -> Certificates:
         self.check()
-        array = as_ballots(ballots)
-        return certificates("tournament", array, float(self.margin), shift=self._shift(array.shape[2]))
+        return certificates("tournament", ballots, float(self.margin), shift=self._shift(ballots.shape[2]))
+
+    def gaps(self, ballots: Array) -> kernels.Gaps:
+        return kernels.gaps("tournament", ballots, float(self.margin), shift=self._shift(ballots.shape[2]))
+
+    def with_rival(self, proof: Certificates, rival: Array) -> Certificates:
+        return proof if proof.runner_up is None else replace(proof, runner_up=np.where(rival < 0, proof.runner_up, rival))
