@@ -35,7 +35,7 @@ class _TableBoosting(BaseEstimator):
         self.random_state = random_state
 
     def _fit(self, boosting: Any, X: Any, y: Any, sample_weight: Any) -> Self:
-        columns = _columns(X)
+        columns = table_columns(X)
         self.codes_ = [_codes(column) for column in columns]
         categorical = [codes is not None for codes in self.codes_]
         model = boosting(
@@ -53,7 +53,7 @@ class _TableBoosting(BaseEstimator):
 
     def _encode(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._encoded(_columns(X))
+        return self._encoded(table_columns(X))
 
     def _encoded(self, columns: list[Array]) -> Array:
         if len(columns) != len(self.codes_):
@@ -74,7 +74,7 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         self.classes_ = np.unique(y)
         if len(self.classes_) == 1:  # nothing to learn, and the library expects two classes
-            columns = _columns(X)
+            columns = table_columns(X)
             self.codes_, self.model_, self.n_features_in_ = [_codes(column) for column in columns], None, len(columns)
             return self
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
@@ -97,7 +97,7 @@ class TableBoostingRegressor(RegressorMixin, _TableBoosting):
         return np.asarray(self.model_.predict(self._encode(X)))
 
 
-def _columns(X: Any) -> list[Array]:
+def table_columns(X: Any) -> list[Array]:
     """Every column as an array of floats, or of objects (None for a gap) where it holds anything but numbers."""
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
@@ -142,6 +142,16 @@ def _apply(column: Array, codes: dict[str, int] | None) -> Array:
     if codes is None:
         return np.asarray(column, dtype=np.float64)  # a text where training had numbers is refused here
     return np.array([np.nan if _gap(value) else codes.get(str(value), np.nan) for value in column], dtype=np.float64)
+
+
+def encode_alone(column: Array) -> tuple[Array, bool]:
+    """One column as numbers without gaps, and whether they are codes."""
+    codes = _codes(column)
+    values = _apply(column, codes)
+    values = np.clip(values, -1e300, 1e300)
+    gaps = np.isnan(values)
+    stand_in = -1.0 if codes is not None or gaps.all() else float(np.median(values[~gaps]))
+    return np.where(gaps, stand_in, values), codes is not None
 
 
 def _gap(value: Any) -> bool:

@@ -1,6 +1,7 @@
 """What the classifier and the regressor share: units, partition, submodels, ballots."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -22,12 +23,15 @@ from sklearn.utils.validation import (
 )
 
 from .certificates import Certificates, Counts
-from .errors import InputError, SubmodelError
+from .errors import InputError, SubmodelWarning
+from .failures import FixedVote, fit_one, score_one
+from .guard import check_settings
+from .label_attacks import UNLABELLED, assign_rows, check_constants, semi_supervised
 from .parallel import one_thread_settings, run_each
 from .partition import Partition, choose_partition
 from .rules import Rule, named_rule
-from .sources import Table, open_table
-from .units import Units, column_units, pixel_units
+from .sources import Table, one_row, open_table
+from .units import choose_units
 
 Array = NDArray[Any]
 
@@ -43,39 +47,86 @@ class FeaturePartitionEnsemble(BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
         "n_submodels": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "partition": [StrOptions({"random", "strided", "spiral", "patch"}), Partition, list, tuple],
+        "partition": [StrOptions({"random", "strided", "spiral", "patch"}), Partition, HasMethods(["deal"]), list, tuple],
         "image_shape": [tuple, list, None],
+        "units": "no_validation",  # choose_units says what is wrong with them
+        "spread": [Interval(Integral, 1, None, closed="left")],
+        "trusted": "no_validation",
         "rule": [str, Rule],
+        "label_attacks": [StrOptions({"rows", "labels"}), None],
+        "strict": ["boolean"],
+        "on_failure": [StrOptions({"raise", "vote"})],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
         "verbose": ["verbose"],
     }
 
     def _fit(self, X: Any, y: Array, classes: Array, sample_weight: Any) -> Self:
-        """Fit one submodel on each set of columns; ``classes`` is empty for regression."""
+        """Fit one submodel on each set of columns.
+
+        ``classes`` is empty for regression. Under label attacks on a classifier ``y`` holds positions in ``classes``, -1 for other labels.
+        """
         self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
         table = self._open(X, reset=True)
         check_consistent_length(y, np.empty(table.n_rows))
         rule = named_rule(self.rule)
         rule.check()
         estimator = self._submodel()
+        self._check_rule(rule, estimator)
+        check_settings(self, estimator)
+        if self.label_attacks:
+            check_constants(rule)
+        if self.label_attacks == "labels":
+            estimator = semi_supervised(estimator)
         fit_params = self._fit_params(estimator, y, sample_weight)
         names = [str(name) for name in getattr(self, "feature_names_in_", range(table.n_columns))]
-        self.units_ = self._find_units(names)
         seed = self._seed()
-        self.partition_ = choose_partition(self.partition, self.n_submodels, self.units_, names, self.image_shape, seed)
-        self._check_rule(rule, estimator)
+        self.units_ = choose_units(self.units, names, self.trusted, self.image_shape)
+        if hasattr(self.partition, "check_apart"):
+            self.partition.check_apart(table, self.strict)
+        self.partition_ = choose_partition(self.partition, self.n_submodels, self.spread, self.units_, names, self.image_shape, seed)
+        self.counts_ = self._counts(names, table.n_rows)
+        self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
+        self.fixed_ballot_ = self._fixed_ballot(y)
+        owner = assign_rows(table.n_rows, len(self.partition_), seed) if self.label_attacks else None
 
         def jobs() -> Iterator[tuple[Any, ...]]:
             for t in range(len(self.partition_)):
                 submodel = clone(estimator)
                 submodel.set_params(**one_thread_settings(submodel), **_seeds(submodel, seed, t))
-                yield submodel, table.take(self._columns(t)), y, fit_params, self._describe(t)
+                part = self._training_part(table, y, classes, fit_params, owner, t)
+                yield submodel, *part, self._describe(t), self.on_failure == "vote"
 
-        fitted = run_each(_fit_one, jobs(), self.n_jobs, len(self.partition_), "fitted", self.verbose)
-        self.estimators_ = list(fitted)
-        self.rule_ = rule.filled(y, classes)
+        fitted = list(run_each(fit_one, jobs(), self.n_jobs, len(self.partition_), "fitted", self.verbose))
+        for failed in [model for model in fitted if isinstance(model, FixedVote)]:
+            warnings.warn(f"{failed.cause}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
+        self.estimators_ = fitted
         return self
+
+    def _training_part(
+        self, table: Table, y: Array, classes: Array, fit_params: dict[str, Any], owner: Array | None, t: int
+    ) -> tuple[Any, Array, dict[str, Any]]:
+        """What submodel t is fitted on: its columns, and the labels it may see."""
+        columns = self._columns(t)
+        if owner is None:
+            return table.take(columns), y, fit_params
+        mine = owner == t if len(classes) == 0 else (owner == t) & (y != UNLABELLED)
+        if self.label_attacks == "labels":
+            return table.take(columns), np.where(mine, y, UNLABELLED) if mine.any() else y[:0], fit_params
+        rows = np.flatnonzero(mine)
+        labels = y[rows] if len(classes) == 0 else classes[y[rows]]
+        return table.take(columns, rows), labels, {name: values[rows] for name, values in fit_params.items()}
+
+    def _counts(self, names: list[str], n_rows: int) -> Counts:
+        """What a radius of this ensemble counts."""
+        trusted = tuple(names[column] for column in self.units_.trusted)
+        if self.label_attacks:
+            return Counts(f"{self.units_.kind} and training labels", len(self.units_) + n_rows, trusted)
+        return Counts(self.units_.kind, len(self.units_), trusted)
+
+    def _fixed_ballot(self, y: Array) -> Array:
+        """What a submodel that fails says; it depends on labels alone, and on nothing under label attacks."""
+        raise NotImplementedError
 
     def _open(self, X: Any, reset: bool) -> Table:
         """The table, its column names learnt (or compared with those of fit), its values untouched."""
@@ -109,16 +160,6 @@ class FeaturePartitionEnsemble(BaseEstimator):
         mapping = MethodMapping().add(caller="fit", callee="fit")
         return MetadataRouter(owner=self).add(estimator=self._submodel(), method_mapping=mapping)
 
-    def _find_units(self, names: list[str]) -> Units:
-        if self.image_shape is None:
-            return column_units(names)
-        shape = tuple(self.image_shape)
-        if len(shape) != 3 or not all(isinstance(side, int | np.integer) and side > 0 for side in shape):
-            raise InputError(f"image_shape is {self.image_shape!r}: give (height, width, channels)")
-        if np.prod(shape) != len(names):
-            raise InputError(f"image_shape is {shape}, which makes {np.prod(shape)} columns, but X has {len(names)}")
-        return pixel_units((int(shape[0]), int(shape[1]), int(shape[2])))
-
     def _check_rule(self, rule: Rule, estimator: Any) -> None:
         raise NotImplementedError
 
@@ -136,18 +177,36 @@ class FeaturePartitionEnsemble(BaseEstimator):
         shown = ", ".join(self.units_.names[unit] for unit in units[:5]) + (", ..." if len(units) > 5 else "")
         return f"submodel {t} (of {self.units_.kind} {shown})"
 
-    def _gather(self, X: Any, score: Any, *settings: Any) -> tuple[Table, Iterator[Array]]:
-        """The table, and what ``score(submodel, its columns, *settings)`` says, submodel by submodel."""
+    def _gather(self, X: Any, score: Callable[..., Array]) -> tuple[Table, Iterator[Array]]:
+        """The table, and what ``score(submodel, its columns)`` says, submodel by submodel."""
         table = self._open(X, reset=False)
-        jobs = ((score, model, table.take(self._columns(t)), settings, self._describe(t)) for t, model in enumerate(self.estimators_))
+        return table, self._scores(table, score)
+
+    def _scores(self, table: Table, score: Callable[..., Array]) -> Iterator[Array]:
+        settings = (one_row, table.n_rows, self.fixed_ballot_)
+        jobs = (
+            (score, model, table.take(self._columns(t)), *settings, self._describe(t), self.on_failure == "vote")
+            for t, model in enumerate(self.estimators_)
+        )
         n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
-        return table, run_each(_score_one, jobs, n_jobs, len(self.estimators_), "asked", max(0, self.verbose - 1))
+        for scores, failure in run_each(score_one, jobs, n_jobs, len(self.estimators_), "asked", max(0, self.verbose - 1)):
+            if failure:
+                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
+            yield scores
+
+    def _over(self, cover: str, time_limit: float) -> dict[str, Any]:
+        """What the rule must know to count units: nothing where each reaches one submodel, else which they reach."""
+        if isinstance(self.partition_, Partition):
+            return {}
+        reach = self.partition_.incidence()
+        if self.label_attacks:  # a label reaches the one submodel that sees it
+            reach = np.vstack([reach, np.eye(len(self.partition_), dtype=bool)])
+        return {"reach": reach, "cover": cover, "time_limit": time_limit}
 
     def _in_units(self, proof: Certificates, table: Table) -> Certificates:
-        """The same proof, counted in units: one unit reaches one submodel; what no submodel can break, all units cannot."""
-        total = len(self.units_)
-        radius = np.where(proof.radius == len(self.estimators_), total, proof.radius)
-        return replace(proof, radius=radius, counts=Counts(self.units_.kind, total), frame=table.frame, index=table.index)
+        """The same proof, counted in units; what cannot be broken by all that the rule knows of cannot be broken by all units."""
+        radius = np.where(proof.radius == proof.counts.total, self.counts_.total, proof.radius)
+        return replace(proof, radius=radius, counts=self.counts_, frame=table.frame, index=table.index)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -177,18 +236,3 @@ def _seeds(estimator: Any, seed: int, t: int) -> dict[str, int]:
     names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
     drawn = np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(len(names), dtype=np.uint32)
     return {name: int(number >> 1) for name, number in zip(names, drawn, strict=True)}
-
-
-def _fit_one(submodel: Any, X: Any, y: Array, fit_params: dict[str, Any], description: str) -> Any:
-    try:
-        return submodel.fit(X, y, **fit_params)
-    except Exception as exc:
-        raise SubmodelError(f"{description}, {type(submodel).__name__}, could not be fitted: {exc}") from exc
-
-
-def _score_one(score: Any, submodel: Any, X: Any, settings: tuple[Any, ...], description: str) -> Array:
-    try:
-        scores: Array = score(submodel, X, *settings)
-    except Exception as exc:
-        raise SubmodelError(f"{description}, {type(submodel).__name__}, could not predict: {exc}") from exc
-    return scores

@@ -6,7 +6,12 @@
     ├── InputError (also a ValueError)           an argument that cannot be right: its name, the cause, the cure
     ├── SubmodelError (also a ValueError         one submodel could not be fitted or could not predict
     │   and a TypeError)
+    ├── SoundnessError (also a ValueError)       what would have been a SoundnessWarning, under strict=True
     └── MissingExtraError (also an ImportError)  an optional library is not installed: how to install it
+
+    UserWarning
+    ├── SoundnessWarning                         something would void the proof: what breaks, and how to mend it
+    └── SubmodelWarning                          a submodel failed and casts a fixed vote (on_failure="vote")
 """
 
 
@@ -20,6 +25,18 @@ class InputError(PartitaError, ValueError):
 
 class SubmodelError(PartitaError, ValueError, TypeError):
     """One submodel could not be fitted or could not predict."""
+
+
+class SoundnessError(PartitaError, ValueError):
+    """Something would void the proof, and the user asked to be strict."""
+
+
+class SoundnessWarning(UserWarning):
+    """Something would void the proof."""
+
+
+class SubmodelWarning(UserWarning):
+    """A submodel failed and casts a fixed vote."""
 
 
 class MissingExtraError(PartitaError, ImportError):

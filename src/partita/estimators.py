@@ -1,20 +1,22 @@
 """FeaturePartitionClassifier and FeaturePartitionRegressor: scikit-learn estimators whose predictions carry a proof."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .boosting import TableBoostingClassifier, TableBoostingRegressor
 from .certificates import Certificates
 from .ensemble import FeaturePartitionEnsemble, target_array
 from .errors import InputError
+from .label_attacks import class_positions
 from .rules import Median, Rule, TopK
-from .scores import class_scores, has_scores, values
+from .scores import FLOOR, class_scores, has_scores, values
 from .sources import Table
 
 Array = NDArray[Any]
@@ -36,7 +38,22 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         Which submodel owns which columns.
     image_shape : (height, width, channels), default=None
         The columns are a flattened image, and a pixel with its channels is one unit. "spiral" and "patch" need it.
+    units : mapping, array of ids, function of the column's name, or Units, default=None
+        What an attacker takes over as a whole: ``{"vendor A": ["price", "stock"]}``. Columns not named are units of their own.
+    spread : int, default=1
+        In how many submodels a unit appears. Above 1 the submodels' sets overlap, and there are ``spread`` times ``n_submodels`` of them.
+    trusted : list of columns, default=()
+        Columns out of the attacker's reach: every submodel sees them.
     rule : "plurality", "runoff", "tournament", or a rule object, default="tournament"
+    label_attacks : None, "rows" or "labels", default=None
+        The radius counts flipped training labels too. "rows": every submodel trains on its own share of the rows; "labels": on all rows, of
+        which only its share has labels (self-training, unless the estimator learns from rows labelled -1 itself).
+    classes : list of labels, default=None
+        All labels there are; required with ``label_attacks``.
+    strict : bool, default=False
+        A SoundnessWarning becomes an error.
+    on_failure : "raise" or "vote", default="raise"
+        What a submodel that fails on its own columns does: raise an error, or cast a fixed vote, so that the proof covers crashes too.
     random_state : int, default=0
         Decides the random partition and the seed of every submodel.
     n_jobs : int, default=None
@@ -72,7 +89,14 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         n_submodels="auto",
         partition="random",
         image_shape=None,
+        units=None,
+        spread=1,
+        trusted=(),
         rule="tournament",
+        label_attacks=None,
+        classes=None,
+        strict=False,
+        on_failure="raise",
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -81,7 +105,14 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         self.n_submodels = n_submodels
         self.partition = partition
         self.image_shape = image_shape
+        self.units = units
+        self.spread = spread
+        self.trusted = trusted
         self.rule = rule
+        self.label_attacks = label_attacks
+        self.classes = classes
+        self.strict = strict
+        self.on_failure = on_failure
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -97,13 +128,27 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
             Passed to every submodel; an error where the estimator cannot take it.
         """
         self._validate_params()
+        if self.label_attacks:
+            if self.classes is None:
+                raise InputError("classes is missing: under label_attacks the list of labels must be a constant that you give")
+            self.classes_ = np.unique(np.asarray(self.classes))
+            return self._fit(X, class_positions(column_or_1d(np.asarray(y, dtype=object)), self.classes_), self.classes_, sample_weight)
         labels = target_array(self, y)
         try:
             check_classification_targets(labels)
             self.classes_ = np.unique(labels)
         except TypeError as exc:
             raise InputError("y mixes labels that cannot be sorted, such as texts and numbers: make them all one type") from exc
+        if self.classes is not None:
+            unknown = self.classes_[~np.isin(self.classes_, self.classes)]
+            if len(unknown):
+                raise InputError(f"y holds the label {unknown.tolist()[0]!r}, which is not in classes: add it or leave classes out")
+            self.classes_ = np.unique(np.asarray(self.classes))
         return self._fit(X, labels, self.classes_, sample_weight)
+
+    def _fixed_ballot(self, y: Array) -> Array:
+        label = 0 if self.label_attacks else int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))
+        return np.where(np.arange(len(self.classes_)) == label, 0, FLOOR).astype(np.float32)
 
     def _check_rule(self, rule: Rule, estimator: Any) -> None:
         if isinstance(rule, Median):
@@ -122,7 +167,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
-        table, scores = self._gather(X, class_scores, self.classes_)
+        known_as = np.arange(len(self.classes_)) if self.label_attacks == "labels" else self.classes_
+        table, scores = self._gather(X, partial(class_scores, classes=known_as))
         ballots = np.empty((table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32)
         for t, own in enumerate(scores):
             ballots[:, t] = own
@@ -138,27 +184,29 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         votes = self.ballots(X).argmax(axis=2)
         return np.stack([(votes == label).mean(axis=1) for label in range(len(self.classes_))], axis=1)
 
-    def certify(self, X: Any, labels: Any = None) -> Certificates:
+    def certify(self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict every row, and prove how many units an attacker must own to change it.
 
-        ``labels`` is for ``rule=TopK(k)`` alone: certify that these labels (say, the true ones) stay among the top k.
+        ``labels`` is for ``rule=TopK(k)`` alone: certify that these labels (say, the true ones) stay among the top k. With ``spread`` > 1,
+        ``cover="exact"`` solves an integer program for every row that the bound leaves in doubt, ``time_limit`` seconds each.
         """
         table, ballots = self._ballots(X)
+        over = self._over(cover, time_limit)
         if labels is None:
-            proof = self.rule_.certify(ballots)
+            proof = self.rule_.certify(ballots, **over)
         elif isinstance(self.rule_, TopK):
-            proof = self._certify_labels(ballots, np.asarray(labels))
+            proof = self._certify_labels(ballots, np.asarray(labels), over)
         else:
             raise InputError(f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction")
         runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
         prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
         return self._in_units(replace(proof, prediction=prediction, runner_up=runner_up), table)
 
-    def _certify_labels(self, ballots: Array, labels: Array) -> Certificates:
+    def _certify_labels(self, ballots: Array, labels: Array, over: dict[str, Any]) -> Certificates:
         if labels.shape != (len(ballots),):
             raise InputError(f"labels has shape {labels.shape}: give one label for each of the {len(ballots)} rows")
         known = np.isin(labels, self.classes_)
-        proof = self.rule_.certify(ballots, np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0])))
+        proof = self.rule_.certify(ballots, np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0])), **over)
         return replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))
 
 
@@ -171,7 +219,9 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     ----------
     estimator : scikit-learn regressor or Pipeline, default=None
         Cloned for every submodel. Preprocessing belongs inside it. None: gradient boosting for tables with texts and gaps.
-    n_submodels, partition, image_shape, random_state, n_jobs, verbose
+    n_submodels, partition, image_shape, units, spread, trusted, strict, on_failure, random_state, n_jobs, verbose
+        As in FeaturePartitionClassifier.
+    label_attacks : None or "rows", default=None
         As in FeaturePartitionClassifier.
     rule : "median" or a Median, default="median"
         ``Median(stretch=1.3)`` moves the votes away from their centre, which weak submodels stay too close to.
@@ -201,7 +251,13 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         n_submodels="auto",
         partition="random",
         image_shape=None,
+        units=None,
+        spread=1,
+        trusted=(),
         rule="median",
+        label_attacks=None,
+        strict=False,
+        on_failure="raise",
         random_state=0,
         n_jobs=None,
         verbose=0,
@@ -210,7 +266,13 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         self.n_submodels = n_submodels
         self.partition = partition
         self.image_shape = image_shape
+        self.units = units
+        self.spread = spread
+        self.trusted = trusted
         self.rule = rule
+        self.label_attacks = label_attacks
+        self.strict = strict
+        self.on_failure = on_failure
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -233,7 +295,12 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             raise InputError("y holds values that are no numbers: for labels use a FeaturePartitionClassifier") from exc
         return self._fit(X, target, np.empty(0), sample_weight)
 
+    def _fixed_ballot(self, y: Array) -> Array:
+        return np.array(0.0 if self.rule_.centre is None else self.rule_.centre)
+
     def _check_rule(self, rule: Rule, estimator: Any) -> None:
+        if self.label_attacks == "labels":
+            raise InputError("label_attacks='labels' is for classification: use 'rows'")
         if not isinstance(rule, Median):
             raise InputError(f"rule is {rule!r}, which is for classification: use Median() or a FeaturePartitionClassifier")
         if is_classifier(estimator):
@@ -245,7 +312,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
-        table, votes = self._gather(X, values, self.rule_.centre)
+        table, votes = self._gather(X, partial(values, stand_in=float(self.fixed_ballot_)))
         return table, np.stack(list(votes), axis=1)
 
     def predict(self, X: Any) -> Array:
@@ -254,7 +321,16 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         return self.rule_.decide(votes)
 
     def certify(
-        self, X: Any, *, lower: Any = None, upper: Any = None, tolerance: Any = None, relative: Any = None, around: Any = None
+        self,
+        X: Any,
+        *,
+        lower: Any = None,
+        upper: Any = None,
+        tolerance: Any = None,
+        relative: Any = None,
+        around: Any = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
         """Prove how many units an attacker must own to move a prediction out of its bounds. Say which, in one of three ways.
 
@@ -268,15 +344,19 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             The bounds lie this share of the middle's absolute value from it; 0.15 is 15 %.
         around : array, default=None
             The middle: None for the prediction, ``y`` for the truth, which is what certified accuracy is about.
+        cover, time_limit
+            As in FeaturePartitionClassifier.
         """
         table, votes = self._ballots(X)
+        over = self._over(cover, time_limit)
         ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
         if sum(ways) != 1:
             raise InputError("certify needs to know what must hold: lower and upper, or tolerance, or relative, and only one of the three")
         if ways[0]:
             if around is not None:
                 raise InputError("around goes with tolerance or relative: lower and upper say where the bounds are")
-            return self._in_units(self.rule_.certify(votes, -np.inf if lower is None else lower, np.inf if upper is None else upper), table)
+            lower, upper = -np.inf if lower is None else lower, np.inf if upper is None else upper
+            return self._in_units(self.rule_.certify(votes, lower, upper, **over), table)
         name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
         width = np.asarray(width, dtype=np.float64)
         if width.shape not in ((), (len(votes),)) or not np.all(width >= 0):
@@ -286,7 +366,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             raise InputError(f"around must hold one finite number for each of the {len(votes)} rows")
         if relative is not None:
             width = width * np.abs(middle)
-        proof = self.rule_.certify(votes, middle - width, middle + width)
+        proof = self.rule_.certify(votes, middle - width, middle + width, **over)
         return self._in_units(replace(proof, truth=None if around is None else middle), table)
 
     def interval(self, X: Any, radius: int) -> tuple[Array, Array]:

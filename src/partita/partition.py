@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .errors import InputError
-from .units import Units
+from .units import Columns, Units
 
 AUTO_SUBMODELS = 21
 
@@ -55,6 +56,13 @@ class Partition:
     def n_units(self) -> int:
         return sum(map(len, self.sets))
 
+    def incidence(self) -> NDArray[np.bool_]:
+        """Which submodels each unit reaches: bool (units, submodels)."""
+        reached = np.zeros((self.n_units, len(self)), dtype=bool)
+        for t, units in enumerate(self.sets):
+            reached[list(units), t] = True
+        return reached
+
     def __len__(self) -> int:
         return len(self.sets)
 
@@ -74,6 +82,41 @@ class Partition:
         sizes = sorted(map(len, self.sets))
         size = str(sizes[0]) if sizes[0] == sizes[-1] else f"{sizes[0]} to {sizes[-1]}"
         return f"{self.n_units} units in {len(self)} submodels of {size}"
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """As many overlapping sets as there are subsets: subset l goes to the submodels ``l + shift`` (counted round), one for each shift.
+
+    ``len(overlap)`` is the number of submodels and ``overlap[t]`` the units of submodel t.
+    """
+
+    subsets: Partition
+    shifts: tuple[int, ...]
+
+    @classmethod
+    def from_seed(cls, subsets: Partition, spread: int, random_state: int) -> "Overlap":
+        if spread > len(subsets):
+            raise InputError(f"spread is {spread}, but there are only {len(subsets)} subsets to spread: choose at most {len(subsets)}")
+        rng = np.random.default_rng([random_state, spread])
+        return cls(subsets, tuple(sorted(rng.choice(len(subsets), size=spread, replace=False).tolist())))
+
+    @property
+    def n_units(self) -> int:
+        return self.subsets.n_units
+
+    def __len__(self) -> int:
+        return len(self.subsets)
+
+    def __getitem__(self, t: int) -> tuple[int, ...]:
+        if not 0 <= t < len(self):
+            raise IndexError(t)
+        return tuple(sorted(unit for shift in self.shifts for unit in self.subsets[(t - shift) % len(self)]))
+
+    def incidence(self) -> NDArray[np.bool_]:
+        """Which submodels each unit reaches: bool (units, submodels)."""
+        own = self.subsets.incidence()
+        return np.asarray(np.any([np.roll(own, shift, axis=1) for shift in self.shifts], axis=0))
 
 
 def random_partition(n_units: int, n_submodels: int, random_state: int = 0) -> Partition:
@@ -112,49 +155,62 @@ def patch_partition(image_shape: tuple[int, ...], n_submodels: int) -> Partition
 
 
 def partition_from_columns(lists: Sequence[Sequence[Any]], units: Units, names: Sequence[str]) -> Partition:
-    """The user's own: the columns of each submodel, by name or position."""
-    by_name = {name: j for j, name in enumerate(names)}
-    unit_of = {column: unit for unit, columns in enumerate(units.columns) for column in columns}
-    sets: list[list[int]] = []
+    """The user's own: the columns of each submodel, by name or position. Trusted columns go everywhere, listed or not."""
+    columns = Columns(names)
+    unit_of = {column: unit for unit, members in enumerate(units.columns) for column in members}
     seen: dict[int, int] = {}
-    for t, columns in enumerate(lists):
-        if isinstance(columns, str) or not isinstance(columns, Sequence | np.ndarray):
-            raise InputError(f"partition[{t}] is {columns!r}: give a list of columns for each submodel")
-        for column in columns:
-            position = by_name.get(column, -1) if isinstance(column, str) else int(column)
-            if position not in unit_of:
-                raise InputError(f"partition names the column {column!r}, which the table does not have")
+    for t, listed in enumerate(lists):
+        if isinstance(listed, str) or not isinstance(listed, Sequence | np.ndarray):
+            raise InputError(f"partition[{t}] is {listed!r}: give a list of columns for each submodel")
+        for column in listed:
+            position = columns.position(column, "partition")
             if position in seen:
                 raise InputError(f"partition has the column {column!r} in submodels {seen[position]} and {t}: every column belongs to one")
-            seen[position] = t
-        sets.append(sorted({unit_of[position] for position in seen if seen[position] == t}))
+            if position in unit_of:
+                seen[position] = t
     missing = sorted(unit_of.keys() - seen.keys())
     if missing:
         raise InputError(f"partition leaves out the column {names[missing[0]]!r}: every column belongs to one submodel")
-    return Partition(sets)
+    owners: dict[int, int] = {}
+    for position, t in seen.items():
+        unit = unit_of[position]
+        if owners.setdefault(unit, t) != t:
+            raise InputError(f"partition splits the unit {units.names[unit]!r} over submodels {owners[unit]} and {t}: keep it together")
+    return Partition([[unit for unit, owner in owners.items() if owner == t] for t in range(len(lists))])
 
 
 def choose_partition(
-    partition: Any, n_submodels: int | str, units: Units, names: Sequence[str], image_shape: Any, random_state: int
-) -> Partition:
-    """The partition an estimator asks for, by name or as given."""
-    if not isinstance(partition, str):
-        given = partition if isinstance(partition, Partition) else partition_from_columns(partition, units, names)
-        if given.n_units != len(units):
-            raise InputError(f"partition is made for {given.n_units} units, but the table has {len(units)} {units.kind}")
-        if n_submodels not in ("auto", len(given)):
-            raise InputError(f"n_submodels is {n_submodels}, but partition has {len(given)} submodels: leave n_submodels out")
-        return given
-    odd = len(units) - (len(units) + 1) % 2
-    count = min(AUTO_SUBMODELS, odd) if n_submodels == "auto" else int(n_submodels)
-    if count > len(units):
-        raise InputError(f"n_submodels is {count}, but there are only {len(units)} {units.kind}: choose at most {len(units)}")
+    partition: Any, n_submodels: int | str, spread: int, units: Units, names: Sequence[str], image_shape: Any, random_state: int
+) -> "Partition | Overlap":
+    """The partition an estimator asks for, by name or as given; with ``spread`` > 1 its sets overlap."""
+    if isinstance(partition, str):
+        odd = len(units) // spread - (len(units) // spread + 1) % 2
+        count = max(1, min(AUTO_SUBMODELS, odd)) if n_submodels == "auto" else int(n_submodels)
+        if count * spread > len(units):
+            times = f" times spread={spread}" if spread > 1 else ""
+            most = max(1, len(units) // spread)
+            raise InputError(f"n_submodels is {count}{times}, but there are only {len(units)} {units.kind}: choose at most {most}")
+        sets = _named_partition(partition, count * spread, units, image_shape, random_state)
+    elif hasattr(partition, "deal"):
+        sets = partition.deal(units, names, n_submodels, spread)
+    else:
+        sets = partition if isinstance(partition, Partition) else partition_from_columns(partition, units, names)
+        if sets.n_units != len(units):
+            raise InputError(f"partition is made for {sets.n_units} units, but the table has {len(units)} {units.kind}")
+        if n_submodels not in ("auto", len(sets) / spread):
+            raise InputError(f"n_submodels is {n_submodels}, but partition has {len(sets)} submodels: leave n_submodels out")
+    return sets if spread == 1 else Overlap.from_seed(sets, spread, random_state)
+
+
+def _named_partition(partition: str, count: int, units: Units, image_shape: Any, random_state: int) -> Partition:
     if partition == "random":
         return random_partition(len(units), count, random_state)
     if partition == "strided":
         return strided_partition(len(units), count)
     if image_shape is None:
         raise InputError(f"partition={partition!r} needs image_shape=(height, width, channels)")
+    if len(units) != image_shape[0] * image_shape[1]:
+        raise InputError(f"partition={partition!r} deals out pixels, but the units are others: use 'random' or 'strided'")
     return spiral_partition(image_shape, count) if partition == "spiral" else patch_partition(image_shape, count)
 
 

@@ -22,8 +22,8 @@ class Table(Protocol):
     frame: str  # the kind of frame that to_frame() answers with
     index: Any
 
-    def take(self, columns: list[int]) -> Any:
-        """These columns of all rows, in the table's own kind."""
+    def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
+        """These columns of these rows (None: all of them), in the table's own kind."""
 
 
 class _ArrayTable:
@@ -34,8 +34,8 @@ class _ArrayTable:
         self._from_rows = from_rows
         self.n_rows, self.n_columns = array.shape
 
-    def take(self, columns: list[int]) -> Any:
-        part = self._array[:, columns]
+    def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
+        part = self._array[:, columns] if rows is None else self._array[rows[:, None], columns]
         if self._from_rows:  # Python objects: find the type of these columns alone; text stays objects
             typed = np.array(part.tolist())
             return typed if typed.shape == part.shape and typed.dtype.kind not in "US" else part
@@ -50,8 +50,9 @@ class _SparseTable:
         self._format = matrix.format if matrix.format in ("csr", "csc") else "csr"
         self.n_rows, self.n_columns = matrix.shape
 
-    def take(self, columns: list[int]) -> Any:
-        return self._matrix[:, columns].asformat(self._format)
+    def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
+        part = self._matrix[:, columns].asformat(self._format)
+        return part if rows is None else part[rows]
 
 
 class _FrameTable:
@@ -61,8 +62,16 @@ class _FrameTable:
         self.frame = frame.implementation.value
         self.index = nw.maybe_get_index(frame)
 
-    def take(self, columns: list[int]) -> Any:
-        return self._frame[:, columns].to_native()
+    def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
+        part = self._frame[:, columns]
+        return part.to_native() if rows is None else part[rows].to_native()
+
+
+def one_row(part: Any, i: int) -> Any:
+    """A row of what ``take`` gave, as a table of its own kind."""
+    if hasattr(part, "iloc"):
+        return part.iloc[i : i + 1]
+    return part.slice(i, 1) if hasattr(part, "slice") else part[i : i + 1]
 
 
 def open_table(X: Any) -> Table:

@@ -1,8 +1,14 @@
-"""Units: the smallest things an attacker takes over as a whole."""
+"""Units: the smallest things an attacker takes over as a whole, and the columns that are out of reach."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from .errors import InputError
 
 
 @dataclass(frozen=True)
@@ -16,32 +22,121 @@ class Units:
     names : tuple of str
         What each unit is called.
     kind : str
-        What a unit is, in the plural: "columns" or "pixels".
+        What a unit is, in the plural: "columns", "pixels" or "units".
+    trusted : tuple of int
+        Columns out of the attacker's reach: no unit, and seen by every submodel.
     """
 
     columns: tuple[tuple[int, ...], ...]
     names: tuple[str, ...]
     kind: str
-    n_columns: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "n_columns", sum(map(len, self.columns)))
+    trusted: tuple[int, ...] = ()
 
     def __len__(self) -> int:
         return len(self.columns)
 
     def columns_of(self, units: Sequence[int]) -> list[int]:
-        """The columns of several units, in the order of the table."""
-        return sorted(chain.from_iterable(self.columns[unit] for unit in units))
+        """The columns that a submodel with these units sees, in the order of the table; the trusted ones among them."""
+        return sorted(chain(self.trusted, chain.from_iterable(self.columns[unit] for unit in units)))
 
 
-def column_units(names: Sequence[str]) -> Units:
-    """Every column is a unit of its own."""
-    return Units(tuple((j,) for j in range(len(names))), tuple(names), "columns")
-
-
-def pixel_units(image_shape: tuple[int, int, int]) -> Units:
-    """Every pixel, with all its channels, is a unit; columns are a flattened (H, W, C) image."""
-    height, width, channels = image_shape
+def pixels(image_shape: tuple[int, int, int]) -> Units:
+    """Every pixel, with all its channels, is a unit; the columns are a flattened (height, width, channels) image."""
+    shape = tuple(image_shape)
+    if len(shape) != 3 or not all(isinstance(side, int | np.integer) and side > 0 for side in shape):
+        raise InputError(f"image_shape is {image_shape!r}: give (height, width, channels)")
+    height, width, channels = map(int, shape)
     columns = tuple(tuple(range(p * channels, (p + 1) * channels)) for p in range(height * width))
     return Units(columns, tuple(f"pixel ({p // width}, {p % width})" for p in range(height * width)), "pixels")
+
+
+def families(separator: str = "_") -> Callable[[str], str]:
+    """For ``units=``: one-hot columns such as ``colour_red`` and ``colour_blue`` belong to the unit ``colour``."""
+    return partial(_family, separator=separator)
+
+
+def _family(name: str, separator: str) -> str:
+    return name.rsplit(separator, 1)[0]
+
+
+def choose_units(units: Any, names: Sequence[str], trusted: Any, image_shape: Any) -> Units:
+    """The units an estimator asks for: a mapping, an array of ids, a function of the name, Units, or None for each column (or pixel)."""
+    columns = Columns(names)
+    out_of_reach = sorted({columns.position(column, "trusted") for column in _listed(trusted, "trusted")})
+    if units is None and image_shape is not None:
+        units = pixels(image_shape)
+    if isinstance(units, Units):
+        if sorted(chain(units.trusted, *units.columns)) != list(range(len(names))):
+            what = "image_shape" if image_shape is not None else "units"
+            made = sum(map(len, units.columns)) + len(units.trusted)
+            raise InputError(f"{what} makes {made} columns, but X has {len(names)}: every column belongs to one unit")
+        groups: dict[Any, list[int]] = dict(zip(units.names, map(list, units.columns), strict=True))
+        kind = units.kind
+        out_of_reach = sorted({*out_of_reach, *units.trusted})
+        for column in out_of_reach:  # a trusted column leaves its unit
+            groups = {name: [c for c in group if c != column] for name, group in groups.items()}
+        groups = {name: group for name, group in groups.items() if group}
+    else:
+        groups = _groups(units, columns, set(out_of_reach))
+        kind = "columns" if units is None else "units"
+    if not groups:
+        raise InputError("trusted names every column: leave at least one that an attacker could reach, or there is nothing to prove")
+    return Units(tuple(tuple(sorted(group)) for group in groups.values()), tuple(map(str, groups)), kind, tuple(out_of_reach))
+
+
+class Columns:
+    """Columns by name or position."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        self._by_name = {name: position for position, name in enumerate(names)}
+
+    def position(self, column: Any, argument: str) -> int:
+        if isinstance(column, str):
+            position = self._by_name.get(column, -1)
+        else:
+            position = int(column) if isinstance(column, int | np.integer) and not isinstance(column, bool) else -1
+        if not 0 <= position < len(self.names):
+            raise InputError(f"{argument} names the column {column!r}, which the table does not have")
+        return position
+
+
+def _groups(units: Any, columns: Columns, trusted: set[int]) -> dict[Any, list[int]]:
+    """The columns of each unit by its name; columns that no unit names are units of their own."""
+    groups: dict[Any, list[int]] = {}
+    unit_of: dict[int, Any] = {}
+    if units is None:
+        pass
+    elif isinstance(units, Mapping):
+        for unit, members in units.items():
+            groups[unit] = []
+            for column in _listed(members, f"units[{unit!r}]"):
+                position = columns.position(column, f"units[{unit!r}]")
+                if position in unit_of:
+                    raise InputError(f"units has the column {column!r} in {unit_of[position]!r} and in {unit!r}: it belongs to one")
+                if position in trusted:
+                    raise InputError(f"units[{unit!r}] names the column {column!r}, which trusted says is out of reach: it cannot be both")
+                unit_of[position] = unit
+                groups[unit].append(position)
+            if not groups[unit]:
+                raise InputError(f"units[{unit!r}] has no columns: name some or leave the unit out")
+    else:
+        ids = [units(name) for name in columns.names] if callable(units) else list(_listed(units, "units"))
+        if len(ids) != len(columns.names):
+            raise InputError(f"units has {len(ids)} ids, but X has {len(columns.names)} columns: give one a column")
+        for position, unit in enumerate(ids):
+            if position not in trusted and unit is not None:
+                unit_of[position] = unit
+                groups.setdefault(unit, []).append(position)
+    for position, name in enumerate(columns.names):
+        if position not in trusted and position not in unit_of:
+            if name in groups:
+                raise InputError(f"units has a unit {name!r}, and a column of that name outside of it: rename the unit")
+            groups[name] = [position]
+    return groups
+
+
+def _listed(values: Any, argument: str) -> Iterable[Any]:
+    if isinstance(values, str) or not isinstance(values, Iterable):
+        raise InputError(f"{argument} is {values!r}: give a list")
+    return values

@@ -116,3 +116,16 @@ def reach_radius(gap_form: Gaps, starts: Array, members: Array, largest: int) ->
     radius, rival = np.zeros(len(gap_form[1]), np.int64), np.zeros(len(gap_form[1]), np.int64)
     _kernels().reach_radius(*gap_form, starts, members, largest, radius, rival)
     return radius, rival
+
+
+def worst_choice(size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array) -> tuple[int, Array]:
+    """The most rows that fall to one choice of ``size`` groups, and the choice; every choice is tried, in threads."""
+    n_groups = len(starts) - 1
+
+    def try_from(first: int) -> tuple[int, Array]:
+        chosen = np.zeros(size, np.int64)
+        return int(_kernels().worst_choice(first, size, losses, budgets, rows, starts, members, chosen)), chosen
+
+    with ThreadPoolExecutor(_threads()) as pool:
+        tried = list(pool.map(try_from, range(n_groups - size + 1)))
+    return max(tried, key=lambda one: one[0])

@@ -466,3 +466,61 @@ def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, l
                 reach = _sorted_radius(totals, budget)
             if rival[i] < 0 or reach < radius[i] or (reach == radius[i] and budget < nearest):
                 radius[i], rival[i], nearest = reach, z, budget
+
+
+# ---- one attacker, many rows ----
+
+
+@_compile
+def worst_choice(first: int, size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array, chosen: Array) -> int:
+    """The most rows that fall to one choice of ``size`` groups, the smallest of them ``first``; ``chosen`` is filled with the choice.
+
+    ``losses[t, p]``, ``budgets[p]`` and ``rows[p]`` belong to pair p of a row and a rival; pairs of a row stand together. The sums of
+    a choice are built up group by group, each submodel once.
+    """
+    n_submodels, n_pairs = losses.shape
+    n_groups = starts.shape[0] - 1
+    sums = np.zeros((size + 1, n_pairs), np.int32)
+    covered = np.zeros((size + 1, n_submodels), np.bool_)
+    pick = np.full(size, -1, np.int64)
+    most, depth = -1, 0
+    pick[0] = first
+    while depth >= 0:
+        if pick[depth] > n_groups - (size - depth) or (depth == 0 and pick[0] > first):
+            depth -= 1
+            if depth >= 0:
+                pick[depth] += 1
+            continue
+        sums[depth + 1] = sums[depth]
+        covered[depth + 1] = covered[depth]
+        for m in range(starts[pick[depth]], starts[pick[depth] + 1]):
+            t = members[m]
+            if not covered[depth + 1, t]:
+                covered[depth + 1, t] = True
+                _add(sums[depth + 1], losses[t])
+        if depth + 1 < size:
+            depth += 1
+            pick[depth] = pick[depth - 1] + 1
+            continue
+        fallen = _count_fallen(sums[size], budgets, rows)
+        if fallen > most:
+            most = fallen
+            chosen[:] = pick
+        pick[depth] += 1
+    return most
+
+
+@_compile
+def _add(sums: Array, losses: Array) -> None:
+    for p in range(sums.shape[0]):
+        sums[p] += losses[p]
+
+
+@_compile
+def _count_fallen(sums: Array, budgets: Array, rows: Array) -> int:
+    fallen, last = 0, -1
+    for p in range(sums.shape[0]):
+        if sums[p] > budgets[p] and rows[p] != last:
+            fallen += 1
+            last = rows[p]
+    return fallen

@@ -1,5 +1,6 @@
 """The numpy twin of ``compiled``: the same signatures, the same answers, used where numba is absent."""
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -251,3 +252,16 @@ def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, l
         if rivals:
             rival[i] = min(rivals, key=lambda z: (reach[i, z], budgets[i, z], z))
             radius[i] = reach[i, rival[i]]
+
+
+def worst_choice(first: int, size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array, chosen: Array) -> int:
+    n_groups = len(starts) - 1
+    most = -1
+    for others in combinations(range(first + 1, n_groups), size - 1):
+        choice = (first, *others)
+        reached = np.unique(np.concatenate([members[starts[g] : starts[g + 1]] for g in choice]))
+        fallen = len(np.unique(rows[losses[reached].sum(0, dtype=np.int64) > budgets]))
+        if fallen > most:
+            most = fallen
+            chosen[:] = choice
+    return most

@@ -79,13 +79,7 @@ class Median(Rule):
 
         ``reach``, ``cover`` and ``time_limit`` as in every rule.
         """
-        if lower is None or upper is None:
-            raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
-        array = self._stretched(votes)
-        low, high = (self._bounds(name, bound, len(array)) for name, bound in (("lower", lower), ("upper", upper)))
-        if np.any(low > high):
-            row = int(np.argmax(low > high))
-            raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")
+        array, low, high = self.checked(votes, lower, upper)
         radius, _ = kernels.stay_inside(array, low, high)
         proof = Certificates(self.decide(votes), radius, None, Counts("submodels", array.shape[1]))
         if reach is None:
@@ -93,6 +87,17 @@ class Median(Rule):
         check_cover(cover, time_limit)
         over = Reach(reach, array.shape[1])
         return over_units(proof, over, radius_in_units(kernels.median_gaps(array, low, high), over, cover, time_limit)[0])
+
+    def checked(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
+        """The stretched votes and the bounds of every row."""
+        if lower is None or upper is None:
+            raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
+        array = self._stretched(votes)
+        low, high = (self._bounds(name, bound, len(array)) for name, bound in (("lower", lower), ("upper", upper)))
+        if np.any(low > high):
+            row = int(np.argmax(low > high))
+            raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")
+        return array, low, high
 
     def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
         """The values the prediction can take when at most ``radius`` submodels (units, given ``reach``) are corrupted: (low, high)."""
