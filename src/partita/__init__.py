@@ -5,11 +5,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .certificates import Certificates
-    from .errors import InputError, MissingExtraError, PartitaError, SubmodelError
+    from .collective import certify_collective, criticality
+    from .errors import (
+        InputError,
+        MissingExtraError,
+        PartitaError,
+        SoundnessError,
+        SoundnessWarning,
+        SubmodelError,
+        SubmodelWarning,
+    )
     from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
+    from .informed import Informed
     from .partition import Partition
+    from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
     from .rules import certify
+    from .units import Units, families, pixels
 
 __version__ = "0.1.0"
 
@@ -18,12 +30,23 @@ __all__ = [
     "CertifiedAccuracyDisplay",
     "FeaturePartitionClassifier",
     "FeaturePartitionRegressor",
+    "Informed",
     "InputError",
     "MissingExtraError",
     "PartitaError",
     "Partition",
+    "SoundnessError",
+    "SoundnessWarning",
     "SubmodelError",
+    "SubmodelWarning",
+    "Units",
     "certify",
+    "certify_collective",
+    "certify_patches",
+    "certify_rectangles",
+    "criticality",
+    "families",
+    "pixels",
 ]
 
 _HOMES = {
@@ -31,12 +54,23 @@ _HOMES = {
     "CertifiedAccuracyDisplay": "plot",
     "FeaturePartitionClassifier": "estimators",
     "FeaturePartitionRegressor": "estimators",
+    "Informed": "informed",
     "InputError": "errors",
     "MissingExtraError": "errors",
-    "Partition": "partition",
     "PartitaError": "errors",
+    "Partition": "partition",
+    "SoundnessError": "errors",
+    "SoundnessWarning": "errors",
     "SubmodelError": "errors",
+    "SubmodelWarning": "errors",
+    "Units": "units",
     "certify": "rules",
+    "certify_collective": "collective",
+    "certify_patches": "patches",
+    "certify_rectangles": "patches",
+    "criticality": "collective",
+    "families": "units",
+    "pixels": "units",
 }
 
 

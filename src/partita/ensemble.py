@@ -95,7 +95,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
                 submodel = clone(estimator)
                 submodel.set_params(**one_thread_settings(submodel), **_seeds(submodel, seed, t))
                 part = self._training_part(table, y, classes, fit_params, owner, t)
-                yield submodel, *part, self._describe(t), self.on_failure == "vote"
+                yield submodel, *part, self.describe(t), self.on_failure == "vote"
 
         fitted = list(run_each(fit_one, jobs(), self.n_jobs, len(self.partition_), "fitted", self.verbose))
         for failed in [model for model in fitted if isinstance(model, FixedVote)]:
@@ -172,7 +172,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
     def _columns(self, t: int) -> list[int]:
         return self.units_.columns_of(self.partition_[t])
 
-    def _describe(self, t: int) -> str:
+    def describe(self, t: int) -> str:
+        """What submodel t is, for people."""
         units = self.partition_[t]
         shown = ", ".join(self.units_.names[unit] for unit in units[:5]) + (", ..." if len(units) > 5 else "")
         return f"submodel {t} (of {self.units_.kind} {shown})"
@@ -185,7 +186,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
     def _scores(self, table: Table, score: Callable[..., Array]) -> Iterator[Array]:
         settings = (one_row, table.n_rows, self.fixed_ballot_)
         jobs = (
-            (score, model, table.take(self._columns(t)), *settings, self._describe(t), self.on_failure == "vote")
+            (score, model, table.take(self._columns(t)), *settings, self.describe(t), self.on_failure == "vote")
             for t, model in enumerate(self.estimators_)
         )
         n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1

@@ -372,7 +372,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     def interval(self, X: Any, radius: int) -> tuple[Array, Array]:
         """The lowest and highest prediction an attacker who owns ``radius`` units can bring about, for every row."""
         votes = self.ballots(X)
-        return self.rule_.interval(votes, radius)
+        return self.rule_.interval(votes, radius, self._over("bound", 1.0).get("reach"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

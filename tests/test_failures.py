@@ -1,0 +1,279 @@
+"""Crashes, label attacks and the soundness guard."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+from sklearn.decomposition import PCA
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import LabelSpreading
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    SoundnessError,
+    SoundnessWarning,
+    SubmodelError,
+    SubmodelWarning,
+)
+from partita.audit import check_deterministic, check_pipeline
+from partita.label_attacks import assign_rows
+from partita.rules import Median, Tournament
+
+X, Y = load_wine(return_X_y=True)
+NB = GaussianNB()
+
+
+# ---- crashes ----
+
+
+@pytest.mark.parametrize("damage", [np.nan, np.inf])
+def test_a_submodel_that_cannot_be_fitted_votes(damage):
+    broken = X.copy()
+    broken[3, 4] = damage
+    with pytest.raises(SubmodelError):
+        FeaturePartitionClassifier(NB).fit(broken, Y)
+    with pytest.warns(SubmodelWarning, match=r"of columns 4\), GaussianNB, could not be fitted"):
+        clf = FeaturePartitionClassifier(NB, on_failure="vote").fit(broken, Y)
+    ballots, honest = clf.ballots(X), FeaturePartitionClassifier(NB).fit(X, Y).ballots(X)
+    failed = next(t for t in range(13) if 4 in clf.partition_[t])
+    others = np.arange(13) != failed
+    assert np.array_equal(ballots[:, others], honest[:, others])
+    assert np.all(ballots[:, failed].argmax(1) == np.bincount(Y).argmax())
+
+
+def test_a_row_that_cannot_be_predicted_takes_no_other_along():
+    clf = FeaturePartitionClassifier(NB, on_failure="vote").fit(X, Y)
+    broken = X.copy()
+    broken[[3, 7], 4] = np.nan
+    honest = clf.ballots(X)
+    with pytest.warns(SubmodelWarning, match="2 of 178 rows"):
+        ballots = clf.ballots(broken)
+    failed = next(t for t in range(13) if 4 in clf.partition_[t])
+    rows = ~np.isin(np.arange(178), [3, 7])
+    assert np.array_equal(ballots[rows], honest[rows])
+    assert np.array_equal(np.delete(ballots, failed, axis=1), np.delete(honest, failed, axis=1))
+    assert np.all(ballots[[3, 7], failed].argmax(1) == np.bincount(Y).argmax())
+
+
+@pytest.mark.parametrize("convert", [pd.DataFrame, lambda table: table.tolist()])
+def test_crashes_in_frames_and_lists(convert):
+    broken = X.copy()
+    broken[3, 4] = np.nan
+    clf = FeaturePartitionClassifier(NB, on_failure="vote").fit(convert(X), Y)
+    with pytest.warns(SubmodelWarning):
+        assert len(clf.predict(convert(broken))) == 178
+
+
+def test_the_proof_covers_crashes():
+    """Columns that crash their submodel in training or in the row: what is certified at r has not changed."""
+    cancer, y = load_breast_cancer(return_X_y=True)
+    clf = FeaturePartitionClassifier(GaussianNB(var_smoothing=1e-3), n_submodels=11, on_failure="vote")
+    before = clf.fit(cancer[::2], y[::2]).certify(cancer[1::2])
+    rng = np.random.default_rng(0)
+    for r in (1, 2, 3):
+        chosen = rng.choice(30, size=r, replace=False)
+        train, test = cancer[::2].copy(), cancer[1::2].copy()
+        test[:, chosen] = np.nan
+        for training in (cancer[::2], np.where(np.isin(np.arange(30), chosen), np.inf, train)):
+            with pytest.warns(SubmodelWarning):
+                after = clone(clf).fit(training, y[::2]).certify(test)
+            assert np.array_equal(after.prediction[before.radius >= r], before.prediction[before.radius >= r])
+
+
+def test_a_regressor_that_fails_says_the_centre():
+    class Fails(DecisionTreeRegressor):
+        def fit(self, X, y):
+            raise ValueError("no")
+
+    with pytest.warns(SubmodelWarning):
+        reg = FeaturePartitionRegressor(Fails(), n_submodels=3, on_failure="vote").fit(X, X[:, 0])
+    assert np.all(reg.predict(X) == np.median(X[:, 0]))
+
+
+# ---- labels ----
+
+
+def test_rows_are_assigned_by_position_alone():
+    owner = assign_rows(1000, 7, seed=0)
+    assert np.array_equal(owner[:300], assign_rows(300, 7, seed=0))
+    assert np.bincount(owner, minlength=7).min() > 100
+    assert not np.array_equal(owner, assign_rows(1000, 7, seed=1))
+
+
+@pytest.mark.parametrize("how", ["rows", "labels"])
+def test_one_flipped_label_reaches_one_submodel(how):
+    clf = FeaturePartitionClassifier(NB, n_submodels=5, label_attacks=how, classes=[0, 1, 2], on_failure="vote").fit(X, Y)
+    honest = clf.ballots(X)
+    owner = assign_rows(len(Y), 5, seed=0)
+    for row, label in [(0, 1), (5, 2), (77, "not a class"), (100, np.nan), (120, None), (170, [1])]:
+        flipped = np.array(Y, dtype=object)
+        flipped[row] = label
+        ballots = clone(clf).fit(X, flipped).ballots(X)
+        moved = np.flatnonzero((ballots != honest).any(axis=(0, 2)))
+        assert set(moved) <= {owner[row]}
+
+
+@pytest.mark.parametrize("how", ["rows", "labels"])
+def test_labels_and_columns_together(how):
+    """Flip labels and corrupt columns at once, refit, and compare what is certified for that many of them."""
+    digits, y = load_digits(return_X_y=True)
+    train, test, labels = digits[:900], digits[900:1200], y[:900]
+    tree = DecisionTreeClassifier(max_depth=8)
+    clf = FeaturePartitionClassifier(tree, n_submodels=7, label_attacks=how, classes=range(10), rule="tournament")
+    before = clf.fit(train, labels).certify(test)
+    assert before.counts.what == "columns and training labels"
+    assert before.counts.total == 64 + 900
+    rng = np.random.default_rng(0)
+    met = 0
+    for columns, flips in [(0, 1), (1, 0), (1, 1), (0, 2), (2, 1)]:
+        corrupt_train, corrupt_test, flipped = train.copy(), test.copy(), labels.copy()
+        chosen = rng.choice(64, size=columns, replace=False)
+        corrupt_train[:, chosen], corrupt_test[:, chosen] = labels[:, None], (y[900:1200, None] + 1) % 10
+        flipped[rng.choice(900, size=flips, replace=False)] = 3
+        after = clone(clf).fit(corrupt_train, flipped).certify(corrupt_test)
+        safe = before.radius >= columns + flips
+        assert np.array_equal(after.prediction[safe], before.prediction[safe])
+        met += safe.sum()
+    assert met > 50
+
+
+def test_label_attacks_with_frames_weights_and_overlap():
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(13)])
+    names = np.array(["a", "b", "c"])[Y]
+    clf = FeaturePartitionClassifier(DecisionTreeClassifier(), n_submodels=3, label_attacks="rows", classes=["a", "b", "c"])
+    clf.fit(frame, names, sample_weight=np.ones(len(Y)))
+    assert set(clf.predict(frame)) <= {"a", "b", "c"}
+    over = FeaturePartitionClassifier(DecisionTreeClassifier(), n_submodels=3, spread=2, label_attacks="rows", classes=["a", "b", "c"])
+    assert over.fit(frame, names).certify(frame).counts.total == 13 + 178
+
+
+def test_a_semi_supervised_estimator_of_the_users_own():
+    clf = FeaturePartitionClassifier(LabelSpreading(kernel="knn"), n_submodels=3, label_attacks="labels", classes=[0, 1, 2]).fit(X, Y)
+    assert isinstance(clf.estimators_[0], LabelSpreading)
+    assert clf.score(X, Y) > 0.5
+
+
+def test_a_regressor_under_label_attacks():
+    reg = FeaturePartitionRegressor(DecisionTreeRegressor(max_depth=3), n_submodels=3, label_attacks="rows").fit(X[:, :12], X[:, 12])
+    assert reg.certify(X[:, :12], tolerance=100).counts.what == "columns and training labels"
+    with pytest.raises(InputError, match="centre is missing"):
+        FeaturePartitionRegressor(rule=Median(stretch=1.5), label_attacks="rows").fit(X, Y)
+    with pytest.raises(InputError, match="'labels' is for classification"):
+        FeaturePartitionRegressor(label_attacks="labels").fit(X, Y)
+
+
+def test_a_submodel_without_rows_casts_the_fixed_vote():
+    with pytest.warns(SubmodelWarning, match="no labelled training rows"):
+        clf = FeaturePartitionClassifier(DecisionTreeClassifier(), label_attacks="rows", classes=[0, 1, 2]).fit(X[:8], Y[:8])
+    assert clf.ballots(X).shape == (178, 13, 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "classes is missing"),
+        ({"classes": [0, 1, 2], "rule": Tournament(prior=0.5)}, "shares is missing: under label_attacks"),
+    ],
+)
+def test_what_labels_would_decide_must_be_given(settings, message):
+    with pytest.raises(InputError, match=message):
+        FeaturePartitionClassifier(NB, label_attacks="rows", **settings).fit(X, Y)
+
+
+def test_a_list_of_classes_without_label_attacks():
+    clf = FeaturePartitionClassifier(NB, classes=[0, 1, 2, 9]).fit(X, Y)
+    assert clf.ballots(X).shape == (178, 13, 4)
+    with pytest.raises(InputError, match="label 2, which is not in classes"):
+        FeaturePartitionClassifier(NB, classes=[0, 1]).fit(X, Y)
+
+
+# ---- the guard ----
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"estimator": SGDClassifier(loss="log_loss", warm_start=True)}, "warm_start=True"),
+        ({"estimator": make_pipeline(StandardScaler(), LogisticRegression(warm_start=True))}, "logisticregression__warm_start=True"),
+        ({"estimator": NB, "random_state": None}, "random_state=None"),
+    ],
+)
+def test_settings_that_void_the_proof(settings, message):
+    with pytest.warns(SoundnessWarning, match=message):
+        FeaturePartitionClassifier(**settings).fit(X, Y)
+    with pytest.raises(SoundnessError, match=message):
+        FeaturePartitionClassifier(strict=True, **settings).fit(X, Y)
+
+
+class Dice(ClassifierMixin, BaseEstimator):
+    """Random, and no way to seed it."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        return np.random.default_rng().choice(self.classes_, size=len(X))
+
+
+def test_check_deterministic():
+    assert check_deterministic(FeaturePartitionClassifier(RandomForestClassifier(3), n_submodels=3), X, Y) == []
+    assert check_deterministic(FeaturePartitionRegressor(n_submodels=3), X, X[:, 0]) == []
+    with pytest.warns(SoundnessWarning, match="gives other votes when it is fitted again"):
+        assert len(check_deterministic(FeaturePartitionClassifier(Dice(), n_submodels=3, rule="plurality"), X, Y)) == 3
+    with pytest.raises(SoundnessError):
+        check_deterministic(FeaturePartitionClassifier(Dice(), rule="plurality"), X, Y, strict=True)
+    with pytest.raises(InputError, match="give a FeaturePartitionClassifier"):
+        check_deterministic(NB, X, Y)
+
+
+FRAME = pd.DataFrame(X, columns=[f"c{k}" for k in range(13)])
+ENSEMBLE = FeaturePartitionClassifier(NB)
+
+
+@pytest.mark.parametrize(
+    ("step", "finding"),
+    [
+        (StandardScaler(), None),  # works column by column
+        (FunctionTransformer(np.log1p), None),
+        (PCA(13), "step 'pca' lets column 'c0' reach several submodels"),
+        (Normalizer(), "step 'normalizer' lets column 'c0' reach several submodels"),
+        (FunctionTransformer(lambda table: table - table.to_numpy().mean()), "step 'functiontransformer' lets column"),
+        (FunctionTransformer(lambda table: table.dropna()), "step 'functiontransformer' drops rows because of a value in column 'c0'"),
+        (SelectKBest(k=5), "step 'selectkbest' lets column"),
+        (OneHotEncoder(sparse_output=False, max_categories=4), "step 'onehotencoder' makes several columns of 'c0'"),
+    ],
+)
+def test_check_pipeline_names_the_step(step, finding):
+    pipeline = make_pipeline(step, ENSEMBLE)
+    if finding is None:
+        assert check_pipeline(pipeline, FRAME, Y) == []
+        return
+    with pytest.warns(SoundnessWarning) as told:
+        found = check_pipeline(pipeline, FRAME, Y)
+    assert any(message.startswith(finding) for message in found), found
+    assert len(told) == len(found)
+    with pytest.raises(SoundnessError):
+        check_pipeline(pipeline, FRAME, Y, strict=True)
+
+
+def test_check_pipeline_names_the_right_one_of_several():
+    with pytest.warns(SoundnessWarning) as told:
+        check_pipeline(make_pipeline(StandardScaler(), PCA(10), StandardScaler(), ENSEMBLE), X, Y)
+    assert [str(one.message)[:10] for one in told] == ["step 'pca'"]
+
+
+def test_check_pipeline_asks_for_a_pipeline():
+    for wrong in (NB, make_pipeline(StandardScaler(), NB)):
+        with pytest.raises(InputError, match="pipeline must be a scikit-learn Pipeline"):
+            check_pipeline(wrong, X, Y)
+    assert check_pipeline(make_pipeline(ENSEMBLE), X, Y) == []
