@@ -28,6 +28,7 @@ check: $(VENV)/.dev  ## style and types
 bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/rules.py
 	$(BIN)/python benchmarks/imports.py
+	$(BIN)/python benchmarks/units.py
 	$(BIN)/python benchmarks/fit.py
 
 clean:

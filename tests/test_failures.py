@@ -165,6 +165,12 @@ def test_a_semi_supervised_estimator_of_the_users_own():
 def test_a_regressor_under_label_attacks():
     reg = FeaturePartitionRegressor(DecisionTreeRegressor(max_depth=3), n_submodels=3, label_attacks="rows").fit(X[:, :12], X[:, 12])
     assert reg.certify(X[:, :12], tolerance=100).counts.what == "columns and training labels"
+    honest, owner = reg.ballots(X[:, :12]), assign_rows(len(X), 3, seed=0)
+    for row, label in [(0, 1e9), (9, np.nan), (50, "high"), (90, np.inf), (120, None)]:
+        flipped = X[:, 12].astype(object)
+        flipped[row] = label
+        moved = (clone(reg).fit(X[:, :12], flipped).ballots(X[:, :12]) != honest).any(axis=0)
+        assert set(np.flatnonzero(moved)) <= {owner[row]}
     with pytest.raises(InputError, match="centre is missing"):
         FeaturePartitionRegressor(rule=Median(stretch=1.5), label_attacks="rows").fit(X, Y)
     with pytest.raises(InputError, match="'labels' is for classification"):

@@ -195,3 +195,25 @@ def test_a_reference_that_is_part_of_the_training_table():
         FeaturePartitionClassifier(NB, partition=shared, strict=True).fit(X, Y)
     with pytest.raises(InputError, match="X_ref has 12 columns, but X has 13"):
         FeaturePartitionClassifier(NB, partition=Informed(X.iloc[:60, 1:], Y[:60])).fit(X, Y)
+
+
+def test_a_source_can_be_corrupted_as_a_whole():
+    """The guarantee on real training, for sources of several columns, with a trusted column: everything a source says is rewritten."""
+    cancer, y = load_breast_cancer(return_X_y=True)
+    sources = np.arange(30) % 10  # mean, error and worst value of ten measurements: one device each
+    clf = FeaturePartitionClassifier(DecisionTreeClassifier(max_depth=4), units=sources, trusted=[3], n_submodels=9)
+    before = clf.fit(cancer[::2], y[::2]).certify(cancer[1::2])
+    assert before.counts.total == 10
+    changed = met = 0
+    rng = np.random.default_rng(0)
+    for r in (1, 2, 3):
+        for _ in range(3):
+            owned = np.isin(sources, rng.choice(10, size=r, replace=False)) & (np.arange(30) != 3)
+            train, test = cancer[::2].copy(), cancer[1::2].copy()
+            train[:, owned], test[:, owned] = y[::2, None], 1 - y[1::2, None]
+            after = clone(clf).fit(train, y[::2]).certify(test)
+            safe = before.radius >= r
+            assert np.array_equal(after.prediction[safe], before.prediction[safe])
+            met, changed = met + safe.sum(), changed + np.count_nonzero(after.prediction != before.prediction)
+    assert met > 500
+    assert changed > 5

@@ -64,7 +64,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
     def _fit(self, X: Any, y: Array, classes: Array, sample_weight: Any) -> Self:
         """Fit one submodel on each set of columns.
 
-        ``classes`` is empty for regression. Under label attacks on a classifier ``y`` holds positions in ``classes``, -1 for other labels.
+        ``classes`` is empty for regression. Under label attacks ``y`` holds positions in ``classes``, -1 for other labels; in regression,
+        NaN for what is no number.
         """
         self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
         table = self._open(X, reset=True)
@@ -110,7 +111,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
         columns = self._columns(t)
         if owner is None:
             return table.take(columns), y, fit_params
-        mine = owner == t if len(classes) == 0 else (owner == t) & (y != UNLABELLED)
+        mine = (owner == t) & (np.isfinite(y) if len(classes) == 0 else y != UNLABELLED)
         if self.label_attacks == "labels":
             return table.take(columns), np.where(mine, y, UNLABELLED) if mine.any() else y[:0], fit_params
         rows = np.flatnonzero(mine)

