@@ -25,6 +25,7 @@ from partita import (
     SubmodelWarning,
 )
 from partita.audit import check_deterministic, check_pipeline
+from partita.failures import FixedVote
 from partita.label_attacks import assign_rows
 from partita.rules import Median, Tournament
 
@@ -179,8 +180,12 @@ def test_a_regressor_under_label_attacks():
 
 def test_a_submodel_without_rows_casts_the_fixed_vote():
     with pytest.warns(SubmodelWarning, match="no labelled training rows"):
-        clf = FeaturePartitionClassifier(DecisionTreeClassifier(), label_attacks="rows", classes=[0, 1, 2]).fit(X[:8], Y[:8])
-    assert clf.ballots(X).shape == (178, 13, 3)
+        clf = FeaturePartitionClassifier(DecisionTreeClassifier(), label_attacks="rows", classes=[0, 1, 2]).fit(X[80:88], Y[80:88])
+    ballots = clf.ballots(X)
+    assert ballots.shape == (178, 13, 3)
+    assert set(Y[80:88]) == {1}
+    for t, model in enumerate(clf.estimators_):  # the first class, not the commonest label: labels are the attacker's
+        assert np.all(ballots[:, t].argmax(axis=1) == (0 if isinstance(model, FixedVote) else 1))
 
 
 @pytest.mark.parametrize(

@@ -200,10 +200,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
         """What the rule must know to count units: nothing where each reaches one submodel, else which they reach."""
         if isinstance(self.partition_, Partition):
             return {}
-        reach = self.partition_.incidence()
-        if self.label_attacks:  # a label reaches the one submodel that sees it
-            reach = np.vstack([reach, np.eye(len(self.partition_), dtype=bool)])
-        return {"reach": reach, "cover": cover, "time_limit": time_limit}
+        # A flipped label reaches one submodel, and some unit reaches that one too: labels add nothing to what as many units can do.
+        return {"reach": self.partition_.incidence(), "cover": cover, "time_limit": time_limit}
 
     def _in_units(self, proof: Certificates, table: Table) -> Certificates:
         """The same proof, counted in units; what cannot be broken by all that the rule knows of cannot be broken by all units."""

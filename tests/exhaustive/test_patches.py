@@ -56,6 +56,8 @@ def test_what_no_patch_can_break():
     assert certify_patches(ballots, partition, (5, 5), (1, 5), "plurality", n_patches=2).radius[0] == 2
     assert certify_patches(ballots, partition, (5, 5), (2, 5), "plurality", n_patches=2).radius[0] == 1
     assert certify_patches(ballots, partition, (5, 5), (3, 1), "plurality").radius[0] == 0
+    two = np.tile([1.0, 0.0], (1, 2, 1))
+    assert certify_patches(two, Partition([[0], [1]]), (1, 2), (1, 1), "plurality", n_patches=2).radius[0] == 1
     assert certify_patches(np.zeros((1, 5, 1)), partition, (5, 5), (5, 5), n_patches=3).radius[0] == 3  # one class
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita import InputError, certify
+from partita import InputError, certify, cover
 from partita.kernels import compiled, plain
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
 from tests.exhaustive import attacker
@@ -121,6 +121,40 @@ def test_twins(seed, margin):
                 module.reach_radius(losses, budgets, starts, members, largest, radius, rival)
                 answers.append((losses.tolist(), budgets.tolist(), radius.tolist(), rival.tolist()))
         assert all(answer == answers[0] for answer in answers)
+
+
+def test_the_integer_program_finds_the_least_cover(monkeypatch):
+    """Cases large enough that neither the bound nor a greedy attack settles them; every set of units is tried here."""
+    asked = []
+    least = cover._least_attack
+    monkeypatch.setattr(cover, "_least_attack", lambda *arguments: asked.append(1) or least(*arguments))
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        reach = rng.random((10, 30)) < 0.2
+        row = rng.normal(size=(30, 3)) + np.array([2.5, 0, 0])
+        votes = row.argmax(axis=1)
+        counts = np.bincount(votes, minlength=3)
+        y = counts.argmax()
+        rivals = [z for z in range(3) if z != y]
+
+        def broken(taken, y=y, rivals=rivals, votes=votes, counts=counts):
+            losses = [np.sum(1 + (votes[taken] == y) - (votes[taken] == z).astype(int)) for z in rivals]
+            return any(loss > counts[y] - counts[z] - (z < y) for loss, z in zip(losses, rivals, strict=True))
+
+        sizes = (size for size in range(1, 11) if any(broken(taken) for taken in attacker.unions(reach, size)))
+        truth = next(sizes, 11) - 1
+        assert Plurality().certify(row[None], reach=reach, cover="exact").radius[0] == truth
+    assert len(asked) > 30
+
+
+@pytest.mark.parametrize(("n_submodels", "radius"), [(10, 1), (11, 1), (12, 3), (13, 3)])
+def test_where_the_greedy_attack_is_not_the_best(n_submodels, radius):
+    """Two units share six submodels out between them; a third reaches four of the six, looks better, and leads astray."""
+    reach = np.zeros((3, n_submodels), dtype=bool)
+    reach[0, [0, 1, 3, 4]] = reach[1, [0, 1, 2]] = reach[2, [3, 4, 5]] = True
+    ballots = np.tile([1.0, 0.0], (1, n_submodels, 1))  # six corrupted votes cost 12 of a lead of n_submodels
+    assert Plurality().certify(ballots, reach=reach, cover="exact").radius[0] == radius
+    assert Plurality().certify(ballots, reach=reach).radius[0] <= radius
 
 
 def test_a_solver_without_time_is_still_sound():
