@@ -123,8 +123,8 @@ def _differences(before: list[Array] | None, after: list[Array] | None) -> set[i
 
 
 def _same(one: Array, two: Array) -> bool:
-    if one.dtype.kind == "f" and two.dtype.kind == "f":
-        return bool(np.array_equal(one, two, equal_nan=True))
+    if one.dtype.kind == "f" and two.dtype.kind == "f":  # up to rounding, which may follow the layout of the damaged copy in memory
+        return bool(np.allclose(one, two, rtol=1e-9, atol=1e-12, equal_nan=True))
     return [str(value) for value in one] == [str(value) for value in two]
 
 
