@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         PartitaError,
         SoundnessError,
         SoundnessWarning,
+        StoreError,
         SubmodelError,
         SubmodelWarning,
     )
@@ -37,6 +38,7 @@ __all__ = [
     "Partition",
     "SoundnessError",
     "SoundnessWarning",
+    "StoreError",
     "SubmodelError",
     "SubmodelWarning",
     "Units",
@@ -61,6 +63,7 @@ _HOMES = {
     "Partition": "partition",
     "SoundnessError": "errors",
     "SoundnessWarning": "errors",
+    "StoreError": "errors",
     "SubmodelError": "errors",
     "SubmodelWarning": "errors",
     "Units": "units",

@@ -6,6 +6,7 @@
     ├── InputError (also a ValueError)           an argument that cannot be right: its name, the cause, the cure
     ├── SubmodelError (also a ValueError         one submodel could not be fitted or could not predict
     │   and a TypeError)
+    ├── StoreError (also a ValueError)           a stored model that cannot be read or trusted, or a model that cannot be stored
     ├── SoundnessError (also a ValueError)       what would have been a SoundnessWarning, under strict=True
     └── MissingExtraError (also an ImportError)  an optional library is not installed: how to install it
 
@@ -25,6 +26,10 @@ class InputError(PartitaError, ValueError):
 
 class SubmodelError(PartitaError, ValueError, TypeError):
     """One submodel could not be fitted or could not predict."""
+
+
+class StoreError(PartitaError, ValueError):
+    """A stored model that cannot be read or trusted, or a model that cannot be stored."""
 
 
 class SoundnessError(PartitaError, ValueError):

@@ -34,7 +34,8 @@ class Rule:
 
     def __repr__(self) -> str:
         defaults = inspect.signature(type(self)).parameters
-        shown = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not defaults[name].default]
+        given = {name: value for name, value in self.get_params().items() if str(value) != str(defaults[name].default)}
+        shown = [f"{name}={value!r}" for name, value in given.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def check(self) -> None:

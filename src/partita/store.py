@@ -1,0 +1,319 @@
+"""Saving and loading a fitted ensemble without pickle.
+
+A stored model is a folder (or a zip) with ``manifest.json`` (everything but the submodels, in plain JSON, with the sha256 of every other
+file) and one skops file for each submodel. Loading runs no code from the files: a type outside the trusted list is refused by name.
+"""
+
+import hashlib
+import io
+import json
+import os
+import tempfile
+import warnings
+import zipfile
+from collections.abc import Callable, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from . import __version__
+from .certificates import Counts
+from .ensemble import FeaturePartitionEnsemble
+from .errors import InputError, MissingExtraError, StoreError
+from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
+from .partition import Overlap, Partition
+from .rules import Median, Plurality, Rule, RunOff, TopK, Tournament
+from .units import Units
+
+Array = NDArray[Any]
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+ESTIMATOR = "estimator"  # what the submodels are clones of, for fitting again
+LARGEST_MANIFEST = 256 * 2**20
+ENSEMBLES = {cls.__name__: cls for cls in (FeaturePartitionClassifier, FeaturePartitionRegressor)}
+RULES: dict[str, type[Rule]] = {cls.__name__: cls for cls in (Median, Plurality, RunOff, TopK, Tournament)}
+PLAIN_SETTINGS = ("image_shape", "label_attacks", "strict", "on_failure", "n_jobs", "verbose")
+LIBRARIES = ("numpy", "scikit-learn", "skops")
+
+# Types that skops does not trust by itself. Their files hold numbers and texts, not code, but a tree or booster made by somebody hostile
+# could still crash the program or predict what he likes.
+TRUSTED = (
+    "collections.OrderedDict",
+    "functools.partial",  # what it calls must be trusted too
+    "lightgbm.basic.Booster",
+    "lightgbm.sklearn.LGBMClassifier",
+    "lightgbm.sklearn.LGBMRegressor",
+    "partita.boosting.TableBoostingClassifier",
+    "partita.boosting.TableBoostingRegressor",
+    "partita.failures.FixedVote",
+    "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
+    "sklearn.tree._tree.Tree",
+    "sklearn.utils.validation.check_array",
+)
+
+
+def save(model: Any, path: Any) -> Path:
+    """Write a fitted ensemble to a folder, or to a zip if the path ends in ``.zip``. A model that is there is replaced as a whole."""
+    if not isinstance(model, FeaturePartitionEnsemble):
+        raise InputError(f"model is a {type(model).__name__}: give a fitted FeaturePartitionClassifier or FeaturePartitionRegressor")
+    check_is_fitted(model, "estimators_")
+    target = Path(path)
+    if target.exists() and not _is_store(target):
+        raise InputError(f"path {str(target)!r} is there already and holds no stored model: choose another place")
+    files, contents = {}, {}
+    parts = {f"submodel-{t:04d}": submodel for t, submodel in enumerate(model.estimators_)}
+    for part, fitted in (parts if model.estimator is None else parts | {ESTIMATOR: model.estimator}).items():
+        content = _dumped(part, fitted)
+        digest = hashlib.sha256(content).hexdigest()
+        name = f"{part}-{digest[:16]}.skops"
+        files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
+    contents[MANIFEST] = json.dumps(_manifest(model, files), indent=1, allow_nan=False).encode()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.suffix == ".zip":
+        _write_whole(target, _zipped(contents))
+    else:
+        _write_folder(target, contents)
+    return target
+
+
+def load(path: Any, trusted: Sequence[str] = ()) -> Any:
+    """Read a stored ensemble.
+
+    Parameters
+    ----------
+    path : folder or zip
+    trusted : list of str, default=()
+        Further types that may be loaded, by their full names, such as the class of your own estimator. A type you name is built from the
+        file's content by its own code: name only what you know.
+    """
+    target = Path(path)
+    if not target.exists():
+        raise InputError(f"path {str(target)!r} does not exist: give the folder or zip that save() wrote")
+    if target.is_dir():
+        return _restored(lambda name, most: _read_file(target, name, most), trusted)
+    if not zipfile.is_zipfile(target):
+        raise StoreError(f"{str(target)!r} is neither a folder nor a zip: it is no stored model")
+    with zipfile.ZipFile(target) as archive:
+        return _restored(lambda name, most: _read_member(archive, name, most), trusted)
+
+
+def _restored(read: Callable[[str, int], bytes], trusted: Sequence[str]) -> Any:
+    try:
+        manifest = json.loads(read(MANIFEST, LARGEST_MANIFEST))
+        if manifest["format"] > FORMAT:
+            raise StoreError(f"the model's format {manifest['format']} is newer than this partita reads ({FORMAT}): update partita")
+        model = _from_manifest(manifest)
+        files = manifest["files"]
+    except (KeyError, TypeError, ValueError) as exc:
+        if isinstance(exc, StoreError):
+            raise
+        raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
+    _compare_versions(manifest["versions"])
+    parts = {name: _part(read, name, facts, trusted) for name, facts in sorted(files.items())}
+    model.estimator = next((part for name, part in parts.items() if name.startswith(ESTIMATOR)), None)
+    model.estimators_ = [part for name, part in parts.items() if not name.startswith(ESTIMATOR)]
+    if len(model.estimators_) != len(model.partition_):
+        raise StoreError(f"the model has {len(model.estimators_)} submodel files for {len(model.partition_)} submodels: it is not whole")
+    return model
+
+
+def _part(read: Callable[[str, int], bytes], name: str, facts: dict[str, Any], trusted: Sequence[str]) -> Any:
+    content = read(name, int(facts["bytes"]))
+    if hashlib.sha256(content).hexdigest() != facts["sha256"]:
+        raise StoreError(f"{name} is not the file that was saved (its sha256 differs): the model was changed or damaged")
+    skops = _skops()
+    try:
+        unknown = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
+        if unknown:
+            raise StoreError(f"{name} holds the type {unknown[0]}, which is not trusted: if you know it, load(path, trusted={unknown!r})")
+        return skops.loads(content, trusted=[*TRUSTED, *trusted])
+    except StoreError:
+        raise
+    except Exception as exc:
+        raise StoreError(f"{name} cannot be loaded ({type(exc).__name__}: {exc})") from exc
+
+
+def _read_file(folder: Path, name: str, most: int) -> bytes:
+    file = folder / name
+    if name != Path(name).name or not file.resolve().is_relative_to(folder.resolve()):
+        raise StoreError(f"{name!r} leads out of the stored model's folder: it is not loaded")
+    if not file.is_file():
+        raise StoreError(f"{name} is missing: the stored model is not whole")
+    if file.stat().st_size > most:
+        raise StoreError(f"{name} is larger than it says: the model was changed or damaged")
+    return file.read_bytes()
+
+
+def _read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    if name != Path(name).name:
+        raise StoreError(f"{name!r} leads out of the stored model's archive: it is not loaded")
+    try:
+        with archive.open(name) as member:
+            content = member.read(most + 1)  # never more than it says, whatever the archive unpacks to
+    except KeyError as exc:
+        raise StoreError(f"{name} is missing: the stored model is not whole") from exc
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as exc:
+        raise StoreError(f"{name} cannot be read ({exc}): the model was changed or damaged") from exc
+    if len(content) > most:
+        raise StoreError(f"{name} is larger than it says: the model was changed or damaged")
+    return content
+
+
+def _manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
+    overlap = isinstance(model.partition_, Overlap)
+    subsets = model.partition_.subsets if overlap else model.partition_
+    seed = model.random_state
+    return {
+        "format": FORMAT,
+        "partita": __version__,
+        "versions": {library: version(library) for library in LIBRARIES},
+        "ensemble": type(model).__name__,
+        "settings": {name: _plain(getattr(model, name)) for name in PLAIN_SETTINGS},
+        "random_state": int(seed) if hasattr(seed, "__index__") else None,
+        "partition": {"sets": [list(units) for units in subsets], "shifts": list(model.partition_.shifts) if overlap else None},
+        "units": {
+            "columns": [list(columns) for columns in model.units_.columns],
+            "names": list(model.units_.names),
+            "kind": model.units_.kind,
+            "trusted": list(model.units_.trusted),
+        },
+        "counts": {"what": model.counts_.what, "total": model.counts_.total, "trusted": list(model.counts_.trusted)},
+        "rule": {"name": type(model.rule_).__name__, "settings": {name: _plain(v) for name, v in model.rule_.get_params().items()}},
+        "classes": _array(model.classes_) if hasattr(model, "classes_") else None,
+        "fixed_ballot": model.fixed_ballot_.tolist(),
+        "n_features": int(model.n_features_in_),
+        "feature_names": [str(name) for name in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
+        "files": files,
+    }
+
+
+def _from_manifest(manifest: dict[str, Any]) -> Any:
+    """The ensemble without its submodels. Fitting it again uses the same partition and units."""
+    units = manifest["units"]
+    units_ = Units(tuple(map(tuple, units["columns"])), tuple(units["names"]), str(units["kind"]), tuple(units["trusted"]))
+    subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
+    rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
+    rule.check()
+    settings = {name: manifest["settings"][name] for name in PLAIN_SETTINGS}
+    settings["image_shape"] = None if settings["image_shape"] is None else tuple(settings["image_shape"])
+    seed = 0 if manifest["random_state"] is None else int(manifest["random_state"])
+    model = ENSEMBLES[manifest["ensemble"]](
+        partition=subsets, units=units_, rule=rule, spread=1 if shifts is None else len(shifts), random_state=seed, **settings
+    )
+    if manifest["classes"] is not None:
+        model.classes_ = _from_array(manifest["classes"])
+        model.classes = model.classes_.tolist()
+    model.partition_ = subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
+    model.units_, model.rule_ = units_, rule
+    model.counts_ = Counts(str(manifest["counts"]["what"]), int(manifest["counts"]["total"]), tuple(manifest["counts"]["trusted"]))
+    model.fixed_ballot_ = np.asarray(manifest["fixed_ballot"], dtype=np.float32 if manifest["classes"] is not None else np.float64)
+    model.n_features_in_ = int(manifest["n_features"])
+    if manifest["feature_names"] is not None:
+        model.feature_names_in_ = np.asarray(manifest["feature_names"], dtype=object)
+    if model.partition_.n_units != len(units_) or sum(map(len, units_.columns)) + len(units_.trusted) != model.n_features_in_:
+        raise StoreError(f"{MANIFEST} is damaged: its partition, units and columns do not fit together")
+    return model
+
+
+def _plain(value: Any) -> Any:
+    """A setting as JSON has it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    return [_plain(one) for one in value] if isinstance(value, tuple | list) else value
+
+
+def _array(labels: Array) -> dict[str, Any]:
+    if labels.dtype.kind in "mM":
+        return {"dtype": labels.dtype.str, "values": labels.astype(np.int64).tolist()}
+    if labels.dtype == object and not all(isinstance(label, str | int | float | bool) for label in labels):
+        raise StoreError(f"labels of type {type(labels[0]).__name__} cannot be stored: use texts or numbers")
+    return {"dtype": labels.dtype.str, "values": labels.tolist()}
+
+
+def _from_array(stored: dict[str, Any]) -> Array:
+    dtype = np.dtype(stored["dtype"])
+    return np.asarray(stored["values"], dtype=np.int64).astype(dtype) if dtype.kind in "mM" else np.asarray(stored["values"], dtype=dtype)
+
+
+def _compare_versions(stored: dict[str, str]) -> None:
+    for library in LIBRARIES:
+        now = version(library)
+        if stored[library].split(".")[:2] != now.split(".")[:2]:
+            warnings.warn(
+                f"the model was stored with {library} {stored[library]} and is loaded with {now}: check its ballots on known rows",
+                UserWarning,
+                stacklevel=4,
+            )
+
+
+def _is_store(target: Path) -> bool:
+    if target.is_dir():
+        return (target / MANIFEST).is_file() or not any(target.iterdir())
+    return zipfile.is_zipfile(target)
+
+
+def _dumped(part: str, fitted: Any) -> bytes:
+    try:
+        content: bytes = _skops().dumps(fitted)
+    except MissingExtraError:
+        raise
+    except Exception as exc:
+        raise StoreError(f"{part}, a {type(fitted).__name__}, cannot be stored by skops: {exc}") from exc
+    return content
+
+
+def _zipped(contents: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
+    """The manifest comes last and replaces the old one in a single step: until then the old model is whole, from then on the new one."""
+    new_folder = not folder.exists()
+    folder.mkdir(exist_ok=True)
+    before = {file.name for file in folder.iterdir()}
+    try:
+        for name, content in contents.items():
+            if name not in before or name == MANIFEST:  # names carry the content's hash: what is there is the same
+                _write_whole(folder / name, content)
+    except BaseException:
+        for name in contents.keys() - before:
+            (folder / name).unlink(missing_ok=True)
+        if new_folder:
+            folder.rmdir()
+        raise
+    for name in before - contents.keys():
+        if name.startswith(("submodel-", ESTIMATOR)) and name.endswith(".skops"):
+            (folder / name).unlink()
+
+
+def _write_whole(file: Path, content: bytes) -> None:
+    """Written beside its place and renamed, so that a crash leaves no half file."""
+    handle, place = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(place).replace(file)
+    except BaseException:
+        Path(place).unlink(missing_ok=True)
+        raise
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError as exc:
+        raise MissingExtraError("skops", "storing a model", "partita[store]") from exc
+    return skops.io
