@@ -41,7 +41,8 @@ def test_twins(name, setting, dtype, data):
 @settings(max_examples=100, deadline=None)
 @given(votes=npst.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 9)), elements=numbers), data=st.data())
 def test_median_twins(votes, data):
-    ends = np.sort(data.draw(npst.arrays(np.float64, (2, len(votes)), elements=numbers)), axis=0)
+    bounds = st.one_of(numbers, st.sampled_from([-np.inf, np.inf]))
+    ends = np.sort(data.draw(npst.arrays(np.float64, (2, len(votes)), elements=bounds)), axis=0)
     radii = np.zeros((2, len(votes)), dtype=np.int64)
     assert compiled.median(votes, *ends, radii[0]) == plain.median(votes, *ends, radii[1]) == -1
     assert np.array_equal(*radii)

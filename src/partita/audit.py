@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
@@ -61,6 +62,8 @@ def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[
     """
     if not isinstance(pipeline, Pipeline) or not isinstance(pipeline.steps[-1][1], FeaturePartitionEnsemble):
         raise InputError("pipeline must be a scikit-learn Pipeline whose last step is a FeaturePartitionClassifier or ...Regressor")
+    if scipy.sparse.issparse(X):
+        raise InputError("X is sparse: give check_pipeline a dense sample")
     steps = [(name, step) for name, step in pipeline.steps[:-1] if step not in (None, "passthrough")]
     if not steps:
         return []
@@ -128,14 +131,11 @@ def _same(one: Array, two: Array) -> bool:
     return [str(value) for value in one] == [str(value) for value in two]
 
 
-def _owners(pipeline: Pipeline, X: Any, y: Any) -> dict[int, int]:
-    """The submodel that owns each column the ensemble sees (trusted columns have none)."""
+def _owners(pipeline: Pipeline, X: Any, y: Any) -> dict[int, tuple[int, ...]]:
+    """The submodels that each column of the ensemble's table reaches (trusted columns are left out)."""
     ensemble = clone(pipeline).fit(X, y).steps[-1][1]
-    owners = {}
-    for t in range(len(ensemble.partition_)):
-        for unit in ensemble.partition_[t]:
-            owners.update(dict.fromkeys(ensemble.units_.columns[unit], t))
-    return owners
+    reach = ensemble.partition_.incidence()
+    return {c: tuple(np.flatnonzero(reach[unit])) for unit, columns in enumerate(ensemble.units_.columns) for c in columns}
 
 
 def _with_column(X: Any, column: int, damage: Any) -> Any:

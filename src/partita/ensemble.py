@@ -109,14 +109,15 @@ class FeaturePartitionEnsemble(BaseEstimator):
     ) -> tuple[Any, Array, dict[str, Any]]:
         """What submodel t is fitted on: its columns, and the labels it may see."""
         columns = self._columns(t)
+        own_params = {name: np.array(values) for name, values in fit_params.items()}  # copies: an estimator may work in place
         if owner is None:
-            return table.take(columns), y, fit_params
+            return table.take(columns), y.copy(), own_params
         mine = (owner == t) & (np.isfinite(y) if len(classes) == 0 else y != UNLABELLED)
         if self.label_attacks == "labels":
-            return table.take(columns), np.where(mine, y, UNLABELLED) if mine.any() else y[:0], fit_params
+            return table.take(columns), np.where(mine, y, UNLABELLED) if mine.any() else y[:0], own_params
         rows = np.flatnonzero(mine)
         labels = y[rows] if len(classes) == 0 else classes[y[rows]]
-        return table.take(columns, rows), labels, {name: values[rows] for name, values in fit_params.items()}
+        return table.take(columns, rows), labels, {name: values[rows] for name, values in own_params.items()}
 
     def _counts(self, names: list[str], n_rows: int) -> Counts:
         """What a radius of this ensemble counts."""

@@ -1,5 +1,6 @@
 """FeaturePartitionClassifier and FeaturePartitionRegressor: scikit-learn estimators whose predictions carry a proof."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -14,7 +15,7 @@ from .boosting import TableBoostingClassifier, TableBoostingRegressor
 from .certificates import Certificates
 from .ensemble import FeaturePartitionEnsemble, target_array
 from .errors import InputError
-from .label_attacks import class_positions, numbers_or_gaps
+from .label_attacks import UNLABELLED, class_positions, numbers_or_gaps
 from .rules import Median, Rule, TopK
 from .scores import FLOOR, class_scores, has_scores, values
 from .sources import Table
@@ -131,8 +132,11 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         if self.label_attacks:
             if self.classes is None:
                 raise InputError("classes is missing: under label_attacks the list of labels must be a constant that you give")
-            self.classes_ = np.unique(np.asarray(self.classes))
-            return self._fit(X, class_positions(column_or_1d(np.asarray(y, dtype=object)), self.classes_), self.classes_, sample_weight)
+            self.classes_ = self._given_classes()
+            positions = class_positions(column_or_1d(np.asarray(y, dtype=object)), self.classes_)
+            if np.all(positions == UNLABELLED):
+                raise InputError("y holds no label that is in classes: give classes of the same type as the labels")
+            return self._fit(X, positions, self.classes_, sample_weight)
         labels = target_array(self, y)
         try:
             check_classification_targets(labels)
@@ -140,11 +144,17 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         except TypeError as exc:
             raise InputError("y mixes labels that cannot be sorted, such as texts and numbers: make them all one type") from exc
         if self.classes is not None:
-            unknown = self.classes_[~np.isin(self.classes_, self.classes)]
+            unknown = self.classes_[~np.isin(self.classes_, self._given_classes())]
             if len(unknown):
                 raise InputError(f"y holds the label {unknown.tolist()[0]!r}, which is not in classes: add it or leave classes out")
-            self.classes_ = np.unique(np.asarray(self.classes))
+            self.classes_ = self._given_classes()
         return self._fit(X, labels, self.classes_, sample_weight)
+
+    def _given_classes(self) -> Array:
+        classes = np.asarray(list(self.classes) if isinstance(self.classes, Iterable) else self.classes)
+        if classes.ndim != 1 or not len(classes):
+            raise InputError(f"classes is {self.classes!r}: give the list of all labels")
+        return np.unique(classes)
 
     def _fixed_ballot(self, y: Array) -> Array:
         label = 0 if self.label_attacks else int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils.multiclass import type_of_target
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from .boosting import encode_alone, table_columns
 from .errors import InputError
@@ -67,22 +67,30 @@ class Informed:
 
     def information(self) -> Array:
         """The mutual information of every column with the target, on the reference rows."""
+        if self.y_ref is None:
+            raise InputError("y_ref is missing: Informed needs the targets of its reference rows")
         y = column_or_1d(self.y_ref)
+        assert_all_finite(y, input_name="y_ref")
         table = open_table(self.X_ref)
         check_consistent_length(y, np.empty(table.n_rows))
         measure = mutual_info_regression if type_of_target(y) == "continuous" else mutual_info_classif
         scores = np.zeros(table.n_columns)
         for column in range(table.n_columns):
-            values, discrete = encode_alone(table_columns(table.take([column]))[0])
+            values, discrete = encode_alone(_column(table, column))
             scores[column] = measure(values[:, None], y, discrete_features=[discrete], random_state=0)[0]
         return scores
+
+
+def _column(table: Table, column: int) -> Array:
+    part = table.take([column])
+    return table_columns(part.toarray() if hasattr(part, "toarray") else part)[0]
 
 
 def _row_hashes(table: Table) -> Array:
     """A number for every row, equal for equal rows."""
     mixed = np.zeros(table.n_rows, dtype=np.uint64)
     for column in range(table.n_columns):
-        values = table_columns(table.take([column]))[0]
+        values = _column(table, column)
         if values.dtype.kind == "f":
             bits = (values + 0.0).view(np.uint64)
             bits = np.where(np.isnan(values), np.uint64(1), bits)

@@ -20,6 +20,8 @@ Array = NDArray[Any]
 
 def patch_reach(partition: Partition | Overlap, image_shape: Any, patch: Any) -> Array:
     """Which submodels a patch at each position touches: bool (positions, submodels), row by row from the upper left."""
+    if not isinstance(partition, Partition | Overlap):
+        raise InputError(f"partition is a {type(partition).__name__}: give a Partition of the image's pixels, such as clf.partition_")
     height, width = _sides(image_shape, "image_shape")
     tall, wide = _sides(patch, "patch")
     if partition.n_units != height * width:
@@ -40,7 +42,7 @@ def certify_patches(
     Parameters
     ----------
     ballots : array of shape (rows, submodels, classes)
-    partition : Partition of the image's pixels, as ``clf.partition_``
+    partition : Partition of the image's pixels in the image's order, as ``clf.partition_`` of a classifier with ``image_shape``
     image_shape : (height, width, ...)
     patch : (height, width) of the patch
     rule : str or Rule, default="tournament"

@@ -30,7 +30,10 @@ class Reach:
     """
 
     def __init__(self, incidence: Any, n_submodels: int) -> None:
-        array = np.asarray(incidence)
+        try:
+            array = np.asarray(incidence)
+        except ValueError as exc:
+            raise InputError("reach is ragged: give every unit a truth value for every submodel") from exc
         if array.ndim != 2 or array.shape[1] != n_submodels or not len(array):
             raise InputError(f"reach has shape {array.shape}: it must be (units, {n_submodels}), a row of truth values for every unit")
         if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():

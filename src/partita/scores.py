@@ -10,6 +10,7 @@ from .errors import InputError
 Array = NDArray[Any]
 
 FLOOR = float(np.log(1e-9))  # the lowest log-probability, and what stands in for a score that is no number
+LOWEST = np.finfo(np.float32).min  # below every score
 
 
 def has_scores(estimator: Any) -> bool:
@@ -37,7 +38,7 @@ def class_scores(model: Any, X: Any, classes: Array) -> Array:
     with np.errstate(over="ignore"):
         known = scores.astype(np.float32)
     known[~np.isfinite(known)] = FLOOR
-    ballots = np.full((len(known), len(classes)), FLOOR, dtype=np.float32)  # the floor for a class this submodel never saw
+    ballots = np.full((len(known), len(classes)), LOWEST, dtype=np.float32)  # for a class this submodel never saw
     ballots[:, np.searchsorted(classes, own)] = known
     return ballots
 

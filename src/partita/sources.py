@@ -36,9 +36,11 @@ class _ArrayTable:
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         part = self._array[:, columns] if rows is None else self._array[rows[:, None], columns]
-        if self._from_rows:  # Python objects: find the type of these columns alone; text stays objects
-            typed = np.array(part.tolist())
-            return typed if typed.shape == part.shape and typed.dtype.kind not in "US" else part
+        if self._from_rows:  # Python objects: numbers become floats, whatever else the batch or the table holds; the rest stays objects
+            try:
+                return part.astype(np.float64)
+            except (TypeError, ValueError, OverflowError):
+                return part
         return part
 
 
@@ -63,8 +65,8 @@ class _FrameTable:
         self.index = nw.maybe_get_index(frame)
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
-        part = self._frame[:, columns]
-        return part.to_native() if rows is None else part[rows].to_native()
+        part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
+        return part.clone().to_native()  # pandas may give a view, through which an estimator that works in place would write into the table
 
 
 def one_row(part: Any, i: int) -> Any:
@@ -83,7 +85,9 @@ def open_table(X: Any) -> Table:
         table = _FrameTable(nw.from_native(X, eager_only=True))
     else:
         from_rows = not hasattr(X, "__array__") and not hasattr(X, "__array_interface__")
-        array = np.asarray(X, dtype=object) if from_rows else np.asarray(X)
+        if isinstance(X, np.ma.MaskedArray):
+            raise InputError("X is a masked array, whose mask would be lost: fill it first, X.filled(np.nan)")
+        array = _cells(X) if from_rows else np.asarray(X)
         if array.ndim != 2:
             raise InputError(
                 f"X has {array.ndim} dimension(s), but a table has rows and columns. Reshape your data: X.reshape(-1, 1) if it is one "
@@ -97,8 +101,22 @@ def open_table(X: Any) -> Table:
     return table
 
 
+def _cells(rows: Any) -> NDArray[Any]:
+    """Rows of cells as an array of objects, cell by cell: a cell may hold anything, a list too, and stays one cell."""
+    rows = [row if isinstance(row, list | tuple | np.ndarray) else None for row in rows] if isinstance(rows, list | tuple) else [None]
+    widths = {-1 if row is None else len(row) for row in rows}
+    if len(widths) != 1 or -1 in widths:
+        return np.empty(len(rows), dtype=object)  # no table; the caller says so
+    array = np.empty((len(rows), widths.pop()), dtype=object)
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            array[i, j] = cell
+    return array
+
+
 def _refuse_duplicates(X: Any) -> None:
     names = list(X.columns) if hasattr(X, "columns") else []
-    if all(isinstance(name, str) for name in names) and len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
+    if len(set(map(str, names))) < len(names):
+        texts = list(map(str, names))
+        twice = next(name for name in texts if texts.count(name) > 1)
         raise InputError(f"X has two columns named {twice!r}: rename one, so that each can be told apart")

@@ -62,10 +62,13 @@ def _family(name: str, separator: str) -> str:
 def choose_units(units: Any, names: Sequence[str], trusted: Any, image_shape: Any) -> Units:
     """The units an estimator asks for: a mapping, an array of ids, a function of the name, Units, or None for each column (or pixel)."""
     columns = Columns(names)
+    image = None if image_shape is None else pixels(image_shape)
     out_of_reach = sorted({columns.position(column, "trusted") for column in _listed(trusted, "trusted")})
-    if units is None and image_shape is not None:
-        units = pixels(image_shape)
+    if units is None:
+        units = image
     if isinstance(units, Units):
+        if len(set(units.names)) < len(units.names):
+            raise InputError("units has two units of one name: rename one")
         if sorted(chain(units.trusted, *units.columns)) != list(range(len(names))):
             what = "image_shape" if image_shape is not None else "units"
             made = sum(map(len, units.columns)) + len(units.trusted)
@@ -81,7 +84,13 @@ def choose_units(units: Any, names: Sequence[str], trusted: Any, image_shape: An
         kind = "columns" if units is None else "units"
     if not groups:
         raise InputError("trusted names every column: leave at least one that an attacker could reach, or there is nothing to prove")
-    return Units(tuple(tuple(sorted(group)) for group in groups.values()), tuple(map(str, groups)), kind, tuple(out_of_reach))
+    ordered = sorted((tuple(sorted(group)), str(name)) for name, group in groups.items())  # by their first columns
+    if len({name for _, name in ordered}) < len(ordered):
+        raise InputError("units has two units of one name, or one with the name of a column outside of it: rename the unit")
+    chosen = Units(tuple(group for group, _ in ordered), tuple(name for _, name in ordered), kind, tuple(out_of_reach))
+    if image is not None and len(chosen) == len(image) and chosen.columns != image.columns:
+        raise InputError("units has as many units as image_shape has pixels, but others: use units=pixels(image_shape), or leave one out")
+    return chosen
 
 
 class Columns:
@@ -122,6 +131,8 @@ def _groups(units: Any, columns: Columns, trusted: set[int]) -> dict[Any, list[i
                 raise InputError(f"units[{unit!r}] has no columns: name some or leave the unit out")
     else:
         ids = [units(name) for name in columns.names] if callable(units) else list(_listed(units, "units"))
+        if any(getattr(unit, "__hash__", None) is None for unit in ids):
+            raise InputError("units gives an id that is no text or number: give one id a column")
         if len(ids) != len(columns.names):
             raise InputError(f"units has {len(ids)} ids, but X has {len(columns.names)} columns: give one a column")
         for position, unit in enumerate(ids):

@@ -201,11 +201,11 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
     n_submodels = votes.shape[1]
     tie = 1 - n_submodels % 2
     radius[:] = n_submodels
-    for inside, bound, term in ((votes <= upper[:, None], upper, 0), (votes >= lower[:, None], lower, tie)):
+    for inside, open_side, term in ((votes <= upper[:, None], upper == np.inf, 0), (votes >= lower[:, None], lower == -np.inf, tie)):
         count = inside.sum(1)
         losses = np.stack([n_submodels - count, np.zeros_like(count), count], axis=1)
         reach = gap_radius(losses, 2 * count - n_submodels - term)
-        radius[:] = np.where(np.isinf(bound), radius, np.minimum(radius, reach))
+        radius[:] = np.where(open_side, radius, np.minimum(radius, reach))
     return -1
 
 

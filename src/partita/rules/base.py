@@ -77,7 +77,10 @@ class Rule:
 
 def as_ballots(ballots: Any) -> Array:
     """Ballots as an array (N, T, C) of numbers; whether they are finite is seen when they are counted."""
-    array = np.asarray(ballots)
+    try:
+        array = np.asarray(ballots)
+    except ValueError as exc:
+        raise InputError("ballots is ragged: give every row the same submodels and classes") from exc
     if array.ndim != 3:
         raise InputError(f"ballots has shape {array.shape}: it must be (rows, submodels, classes)")
     if array.dtype.kind not in "fiub":
