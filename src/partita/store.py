@@ -51,6 +51,7 @@ TRUSTED = (
     "partita.boosting.TableBoostingClassifier",
     "partita.boosting.TableBoostingRegressor",
     "partita.failures.FixedVote",
+    "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
     "sklearn.utils.validation.check_array",
