@@ -529,3 +529,4 @@ def test_one_class_is_certified_against_everything():
     assert np.all(proof.radius == 13)  # all columns
     assert proof.runner_up is None
     assert "runner_up" not in proof.to_frame()
+    assert certified_accuracy(np.zeros(len(X)), proof, 13) == 1

@@ -41,6 +41,8 @@ class Certificates:
         What the radius counts.
     truth : array or None
         The true values the statement was made about (``certify(around=y)``, ``TopK`` with ``labels=y``), if it was.
+    of_values : bool
+        Whether predictions are values that stay within bounds (regression), not labels.
     """
 
     prediction: Array
@@ -48,6 +50,7 @@ class Certificates:
     runner_up: Array | None
     counts: Counts
     truth: Array | None = None
+    of_values: bool = False
     frame: str = "pandas"
     index: Any = None
 
@@ -67,7 +70,7 @@ class Certificates:
             if not np.array_equal(y, self.truth):
                 raise InputError("y differs from the values these certificates were made around: certify again with this y")
             return self.radius >= 0
-        if self.prediction.dtype.kind == "f" and self.runner_up is None:
+        if self.of_values:
             raise InputError(
                 "y cannot be compared with certificates made around the prediction: certify(X, around=y, tolerance=...) asks whether "
                 "the prediction stays near the truth"

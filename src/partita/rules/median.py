@@ -81,7 +81,7 @@ class Median(Rule):
         """
         array, low, high = self.checked(votes, lower, upper)
         radius, _ = kernels.stay_inside(array, low, high)
-        proof = Certificates(self.decide(votes), radius, None, Counts("submodels", array.shape[1]))
+        proof = Certificates(self.decide(votes), radius, None, Counts("submodels", array.shape[1]), of_values=True)
         if reach is None:
             return proof
         check_cover(cover, time_limit)
