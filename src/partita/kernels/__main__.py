@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from . import decide, stay_inside
+from ..collective import certify_collective
+from ..rules import Median, Plurality, RunOff, TopK, Tournament
+
+REACH = np.eye(3, dtype=bool)
 
 for dtype in (np.float32, np.float64):
     ballots = np.zeros((2, 3, 3), dtype)
-    for name, setting in (("plurality", 0), ("runoff", False), ("tournament", 0.0)):
-        decide(name, ballots, setting)
-    decide("topk", ballots, 1, labels=np.zeros(2, np.int64))
-stay_inside(np.zeros((2, 3)), np.zeros(2), np.zeros(2))
+    for rule in (Plurality(), RunOff(), Tournament(), TopK(1)):
+        rule.certify(ballots, reach=REACH)
+Median().certify(np.zeros((2, 3)), np.zeros(2), np.zeros(2), reach=REACH)
+certify_collective(np.zeros((2, 3, 3)), 1, "plurality")
