@@ -6,13 +6,14 @@ and the same answers from plain Python (tests/exhaustive/slow_rules.py, on fewer
 
 import subprocess
 import sys
-import time
 import tracemalloc
 from pathlib import Path
 
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from timing import best
 
 from partita.rules import Plurality, RunOff, TopK, Tournament
 from tests.exhaustive import slow_rules
@@ -38,15 +39,6 @@ print(time.perf_counter() - start)
 """
 
 
-def best(work, runs=RUNS):
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
-
-
 def peak_share(work, array):
     tracemalloc.start()
     work()
@@ -65,12 +57,14 @@ def main():
     ballots = (lean + rng.normal(size=(ROWS, SUBMODELS, CLASSES))).astype(np.float32)
     labels = Plurality().decide(ballots)
     few = ballots[:SLOW_ROWS].tolist()
-    print(f"{ROWS} rows, {SUBMODELS} submodels, {CLASSES} classes; ballots.argmax(2) takes {1e3 * best(lambda: ballots.argmax(2)):.0f} ms")
+    print(
+        f"{ROWS} rows, {SUBMODELS} submodels, {CLASSES} classes; ballots.argmax(2) takes {1e3 * best(lambda: ballots.argmax(2), RUNS):.0f} ms"
+    )
     print(f"{'rule':24s} {'x argmax':>9s} {'goal':>5s} {'memory':>8s} {'goal':>5s} {'plain Python':>13s}")
     for name, (rule, goal, slow) in RULES.items():
         certify(rule, ballots, labels)
-        argmax = best(lambda: ballots.argmax(2))
-        own = best(lambda rule=rule: certify(rule, ballots, labels))
+        argmax = best(lambda: ballots.argmax(2), RUNS)
+        own = best(lambda rule=rule: certify(rule, ballots, labels), RUNS)
         memory = peak_share(lambda rule=rule: certify(rule, ballots, labels), ballots)
         times = "" if slow is None else f"{best(lambda slow=slow: [slow(row) for row in few], 3) / SLOW_ROWS / (own / ROWS):12.0f}x"
         print(f"{name:24s} {own / argmax:9.2f} {goal or '-':>5} {memory:8.3f} {0.25:>5} {times:>13s}")
