@@ -182,8 +182,8 @@ def test_saving_again_replaces_and_a_crash_does_not(saved, monkeypatch):
     def fails(*arguments, **settings):
         raise OSError("disk full")
 
-    whole = store._write_whole
-    monkeypatch.setattr(store, "_write_whole", lambda file, content: fails() if file.name == "manifest.json" else whole(file, content))
+    whole = store.write_whole
+    monkeypatch.setattr(store, "write_whole", lambda file, content: fails() if file.name == "manifest.json" else whole(file, content))
     with pytest.raises(OSError, match="disk full"):
         store.save(other, saved)
     assert np.array_equal(store.load(saved).ballots(X), model.ballots(X))

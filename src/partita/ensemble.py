@@ -87,6 +87,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
             self.partition.check_apart(table, self.strict)
         self.partition_ = choose_partition(self.partition, self.n_submodels, self.spread, self.units_, names, self.image_shape, seed)
         self.counts_ = self._counts(names, table.n_rows)
+        self.kinds_ = table.kinds
         self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
         self.fixed_ballot_ = self._fixed_ballot(y)
         owner = assign_rows(table.n_rows, len(self.partition_), seed) if self.label_attacks else None
@@ -133,7 +134,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
     def _open(self, X: Any, reset: bool) -> Table:
         """The table, its column names learnt (or compared with those of fit), its values untouched."""
         table = open_table(X)
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        validate_data(self, X if table.header is None else table.header, reset=reset, skip_check_array=True)
         return table
 
     def _submodel(self) -> Any:

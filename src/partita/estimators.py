@@ -201,6 +201,9 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         ``cover="exact"`` solves an integer program for every row that the bound leaves in doubt, ``time_limit`` seconds each.
         """
         table, ballots = self._ballots(X)
+        return self._proof(table, ballots, labels, cover, time_limit)
+
+    def _proof(self, table: Table, ballots: Array, labels: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         over = self._over(cover, time_limit)
         if labels is None:
             proof = self.rule_.certify(ballots, **over)
@@ -360,15 +363,26 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             As in FeaturePartitionClassifier.
         """
         table, votes = self._ballots(X)
-        over = self._over(cover, time_limit)
+        lower, upper, truth = self._bounds(votes, lower, upper, tolerance, relative, around)
+        return self._proof(table, votes, lower, upper, truth, cover, time_limit)
+
+    def _proof(
+        self, table: Table, votes: Array, lower: Any, upper: Any, truth: Any = None, cover: str = "bound", time_limit: float = 10.0
+    ) -> Certificates:
+        proof = self.rule_.certify(votes, lower, upper, **self._over(cover, time_limit))
+        return self._in_units(replace(proof, truth=truth), table)
+
+    def _bounds(
+        self, votes: Array, lower: Any = None, upper: Any = None, tolerance: Any = None, relative: Any = None, around: Any = None
+    ) -> tuple[Any, Any, Any]:
+        """Where each prediction must stay, and the truth this is about, if it is."""
         ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
         if sum(ways) != 1:
             raise InputError("certify needs to know what must hold: lower and upper, or tolerance, or relative, and only one of the three")
         if ways[0]:
             if around is not None:
                 raise InputError("around goes with tolerance or relative: lower and upper say where the bounds are")
-            lower, upper = -np.inf if lower is None else lower, np.inf if upper is None else upper
-            return self._in_units(self.rule_.certify(votes, lower, upper, **over), table)
+            return -np.inf if lower is None else lower, np.inf if upper is None else upper, None
         name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
         width = np.asarray(width, dtype=np.float64)
         if width.shape not in ((), (len(votes),)) or not np.all(width >= 0):
@@ -378,8 +392,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             raise InputError(f"around must hold one finite number for each of the {len(votes)} rows")
         if relative is not None:
             width = width * np.abs(middle)
-        proof = self.rule_.certify(votes, middle - width, middle + width, **over)
-        return self._in_units(replace(proof, truth=None if around is None else middle), table)
+        return middle - width, middle + width, None if around is None else middle
 
     def interval(self, X: Any, radius: int) -> tuple[Array, Array]:
         """The lowest and highest prediction an attacker who owns ``radius`` units can bring about, for every row."""

@@ -4,31 +4,34 @@ A table is never turned into one array: that would let a value in one column cha
 floats, a text turns numbers into objects), and the proof with it. Each submodel gets its own columns, as they are.
 """
 
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse
 from numpy.typing import NDArray
 
+from . import kinds
 from .errors import InputError
 
 
-class Table(Protocol):
+class Table:
     """Rows and columns, of which a submodel may ask for some columns."""
 
     n_rows: int
     n_columns: int
-    frame: str  # the kind of frame that to_frame() answers with
-    index: Any
+    frame: str = "pandas"  # the kind of frame that to_frame() answers with
+    index: Any = None
+    header: Any = None  # an empty frame with the columns' names, where X itself is none that scikit-learn knows
+    kinds: Mapping[str, str | None] | None = None  # what the columns hold (kinds.py), where they have names
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         """These columns of these rows (None: all of them), in the table's own kind."""
+        raise NotImplementedError
 
 
-class _ArrayTable:
-    frame, index = "pandas", None
-
+class _ArrayTable(Table):
     def __init__(self, array: NDArray[Any], from_rows: bool) -> None:
         self._array = array
         self._from_rows = from_rows
@@ -44,9 +47,7 @@ class _ArrayTable:
         return part
 
 
-class _SparseTable:
-    frame, index = "pandas", None
-
+class _SparseTable(Table):
     def __init__(self, matrix: Any) -> None:
         self._matrix = matrix.tocsc()
         self._format = matrix.format if matrix.format in ("csr", "csc") else "csr"
@@ -57,12 +58,13 @@ class _SparseTable:
         return part if rows is None else part[rows]
 
 
-class _FrameTable:
+class _FrameTable(Table):
     def __init__(self, frame: "nw.DataFrame[Any]") -> None:
         self._frame = frame
         self.n_rows, self.n_columns = frame.shape
         self.frame = frame.implementation.value
         self.index = nw.maybe_get_index(frame)
+        self.kinds = kinds.of_frame(frame)
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
@@ -77,7 +79,9 @@ def one_row(part: Any, i: int) -> Any:
 
 
 def open_table(X: Any) -> Table:
-    """Look at a table without converting it: an array, a frame that narwhals knows, a sparse matrix, or rows as lists."""
+    """Look at a table without converting it: an array, a frame that narwhals knows, a sparse matrix, rows as lists, or a Table."""
+    if isinstance(X, Table):
+        return X
     if scipy.sparse.issparse(X):
         table: Table = _SparseTable(X)
     elif nw.dependencies.is_into_dataframe(X):

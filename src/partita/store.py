@@ -7,11 +7,10 @@ file) and one skops file for each submodel. Loading runs no code from the files:
 import hashlib
 import io
 import json
-import os
-import tempfile
 import warnings
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -21,15 +20,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from . import __version__
+from .atomic import write_whole
 from .certificates import Counts
 from .ensemble import FeaturePartitionEnsemble
 from .errors import InputError, MissingExtraError, StoreError
 from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
+from .kinds import KINDS
 from .partition import Overlap, Partition
 from .rules import Median, Plurality, Rule, RunOff, TopK, Tournament
 from .units import Units
 
 Array = NDArray[Any]
+Read = Callable[[str, int], bytes]
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -48,18 +50,23 @@ TRUSTED = (
     "lightgbm.basic.Booster",
     "lightgbm.sklearn.LGBMClassifier",
     "lightgbm.sklearn.LGBMRegressor",
+    "numpy.dtype",
     "partita.boosting.TableBoostingClassifier",
     "partita.boosting.TableBoostingRegressor",
     "partita.failures.FixedVote",
     "sklearn.compose._column_transformer._RemainderColsList",
+    "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
     "sklearn.tree._tree.Tree",
     "sklearn.utils.validation.check_array",
 )
 
 
-def save(model: Any, path: Any) -> Path:
-    """Write a fitted ensemble to a folder, or to a zip if the path ends in ``.zip``. A model that is there is replaced as a whole."""
+def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
+    """Write a fitted ensemble to a folder, or to a zip if the path ends in ``.zip``. A model that is there is replaced as a whole.
+
+    ``about``: further facts for the manifest, such as where the data came from; anything that JSON can hold.
+    """
     if not isinstance(model, FeaturePartitionEnsemble):
         raise InputError(f"model is a {type(model).__name__}: give a fitted FeaturePartitionClassifier or FeaturePartitionRegressor")
     check_is_fitted(model, "estimators_")
@@ -73,10 +80,10 @@ def save(model: Any, path: Any) -> Path:
         digest = hashlib.sha256(content).hexdigest()
         name = f"{part}-{digest[:16]}.skops"
         files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
-    contents[MANIFEST] = json.dumps(_manifest(model, files), indent=1, allow_nan=False).encode()
+    contents[MANIFEST] = json.dumps(_manifest(model, files) | {"about": about}, indent=1, allow_nan=False).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix == ".zip":
-        _write_whole(target, _zipped(contents))
+        write_whole(target, _zipped(contents))
     else:
         _write_folder(target, contents)
     return target
@@ -92,22 +99,47 @@ def load(path: Any, trusted: Sequence[str] = ()) -> Any:
         Further types that may be loaded, by their full names, such as the class of your own estimator. A type you name is built from the
         file's content by its own code: name only what you know.
     """
+    with _opened(path) as read:
+        return _restored(read, trusted)
+
+
+def manifest(path: Any) -> dict[str, Any]:
+    """What a stored ensemble says about itself, without loading its submodels."""
+    with _opened(path) as read:
+        return _manifest_of(read)
+
+
+@contextmanager
+def _opened(path: Any) -> Iterator[Read]:
+    """A way to read a stored model's files: ``read(name, most)`` gives at most so many bytes."""
     target = Path(path)
     if not target.exists():
         raise InputError(f"path {str(target)!r} does not exist: give the folder or zip that save() wrote")
     if target.is_dir():
-        return _restored(lambda name, most: _read_file(target, name, most), trusted)
-    if not zipfile.is_zipfile(target):
+        yield lambda name, most: _read_file(target, name, most)
+    elif zipfile.is_zipfile(target):
+        with zipfile.ZipFile(target) as archive:
+            yield lambda name, most: _read_member(archive, name, most)
+    else:
         raise StoreError(f"{str(target)!r} is neither a folder nor a zip: it is no stored model")
-    with zipfile.ZipFile(target) as archive:
-        return _restored(lambda name, most: _read_member(archive, name, most), trusted)
 
 
-def _restored(read: Callable[[str, int], bytes], trusted: Sequence[str]) -> Any:
+def _manifest_of(read: Read) -> dict[str, Any]:
     try:
-        manifest = json.loads(read(MANIFEST, LARGEST_MANIFEST))
-        if manifest["format"] > FORMAT:
-            raise StoreError(f"the model's format {manifest['format']} is newer than this partita reads ({FORMAT}): update partita")
+        content = json.loads(read(MANIFEST, LARGEST_MANIFEST))
+        newer = content["format"] > FORMAT
+    except (KeyError, TypeError, ValueError, RecursionError) as exc:
+        if isinstance(exc, StoreError):
+            raise
+        raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
+    if newer:
+        raise StoreError(f"the model's format {content['format']} is newer than this partita reads ({FORMAT}): update partita")
+    return dict(content)
+
+
+def _restored(read: Read, trusted: Sequence[str]) -> Any:
+    manifest = _manifest_of(read)
+    try:
         model = _from_manifest(manifest)
         files = manifest["files"]
     except (KeyError, TypeError, ValueError) as exc:
@@ -123,7 +155,7 @@ def _restored(read: Callable[[str, int], bytes], trusted: Sequence[str]) -> Any:
     return model
 
 
-def _part(read: Callable[[str, int], bytes], name: str, facts: dict[str, Any], trusted: Sequence[str]) -> Any:
+def _part(read: Read, name: str, facts: dict[str, Any], trusted: Sequence[str]) -> Any:
     content = read(name, int(facts["bytes"]))
     if hashlib.sha256(content).hexdigest() != facts["sha256"]:
         raise StoreError(f"{name} is not the file that was saved (its sha256 differs): the model was changed or damaged")
@@ -189,6 +221,7 @@ def _manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
         "fixed_ballot": model.fixed_ballot_.tolist(),
         "n_features": int(model.n_features_in_),
         "feature_names": [str(name) for name in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
+        "kinds": None if model.kinds_ is None else dict(model.kinds_),
         "files": files,
     }
 
@@ -214,8 +247,11 @@ def _from_manifest(manifest: dict[str, Any]) -> Any:
     model.counts_ = Counts(str(manifest["counts"]["what"]), int(manifest["counts"]["total"]), tuple(manifest["counts"]["trusted"]))
     model.fixed_ballot_ = np.asarray(manifest["fixed_ballot"], dtype=np.float32 if manifest["classes"] is not None else np.float64)
     model.n_features_in_ = int(manifest["n_features"])
+    model.kinds_ = manifest["kinds"]
     if manifest["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(manifest["feature_names"], dtype=object)
+    if model.kinds_ is not None and (list(model.kinds_) != manifest["feature_names"] or not {*model.kinds_.values()} <= {*KINDS, None}):
+        raise StoreError(f"{MANIFEST} is damaged: the kinds of its columns are not known")
     if model.partition_.n_units != len(units_) or sum(map(len, units_.columns)) + len(units_.trusted) != model.n_features_in_:
         raise StoreError(f"{MANIFEST} is damaged: its partition, units and columns do not fit together")
     return model
@@ -286,7 +322,7 @@ def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
     try:
         for name, content in contents.items():
             if name not in before or name == MANIFEST:  # names carry the content's hash: what is there is the same
-                _write_whole(folder / name, content)
+                write_whole(folder / name, content)
     except BaseException:
         for name in contents.keys() - before:
             (folder / name).unlink(missing_ok=True)
@@ -296,20 +332,6 @@ def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
     for name in before - contents.keys():
         if name.startswith(("submodel-", ESTIMATOR)) and name.endswith(".skops"):
             (folder / name).unlink()
-
-
-def _write_whole(file: Path, content: bytes) -> None:
-    """Written beside its place and renamed, so that a crash leaves no half file."""
-    handle, place = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-    try:
-        with os.fdopen(handle, "wb") as out:
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
-        Path(place).replace(file)
-    except BaseException:
-        Path(place).unlink(missing_ok=True)
-        raise
 
 
 def _skops() -> Any:

@@ -1,0 +1,116 @@
+"""What a fitted ensemble says about the rows of a table, and what is proven of it: all from one set of ballots."""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .certificates import Certificates
+from .collective import Collective, certify_collective, criticality
+from .errors import InputError
+from .estimators import FeaturePartitionRegressor
+
+Array = NDArray[Any]
+
+
+class Answers:
+    """Predictions and proofs for the rows of X.
+
+    Parameters
+    ----------
+    model : a fitted FeaturePartitionClassifier or FeaturePartitionRegressor
+    X : a table
+    tolerance, relative : float, default=None
+        For a regressor: how far from its value a prediction may move and still count as unchanged; without one of them there is no radius.
+    """
+
+    def __init__(self, model: Any, X: Any, tolerance: float | None = None, relative: float | None = None) -> None:
+        self.of_values = isinstance(model, FeaturePartitionRegressor)
+        if not self.of_values and (tolerance is not None or relative is not None):
+            raise InputError("tolerance and relative are for models of numbers, and this one predicts labels: leave them out")
+        if tolerance is not None and relative is not None:
+            raise InputError("tolerance and relative are both given: choose one")
+        self.model, self.tolerance, self.relative = model, tolerance, relative
+        self.table, self.ballots = model._ballots(X)
+
+    def __len__(self) -> int:
+        return len(self.ballots)
+
+    @cached_property
+    def prediction(self) -> Array:
+        if self.of_values:
+            return np.asarray(self.model.rule_.decide(self.ballots))
+        return np.asarray(self._proof_of_label.prediction)
+
+    @cached_property
+    def _proof_of_label(self) -> Certificates:
+        proof: Certificates = self.model._proof(self.table, self.ballots)
+        return proof
+
+    @cached_property
+    def proof(self) -> Certificates | None:
+        """That each prediction stays what it is, or within the tolerance; None where a regressor has no tolerance."""
+        if not self.of_values:
+            return self._proof_of_label
+        return None if self._bounds is None else self.model._proof(self.table, self.ballots, *self._bounds)
+
+    def proof_of_truth(self, truth: Array) -> Certificates | None:
+        """The proof that certified accuracy is about: that the prediction stays right, or within the tolerance of the truth."""
+        if not self.of_values:
+            return self._proof_of_label
+        if self._bounds is None:
+            return None
+        bounds = self.model._bounds(self.ballots, tolerance=self.tolerance, relative=self.relative, around=truth)
+        proof: Certificates = self.model._proof(self.table, self.ballots, *bounds)
+        return proof
+
+    @cached_property
+    def hangs_on(self) -> Array | None:
+        """bool (units, rows): which units could, each alone, change a row's prediction; None without a radius."""
+        if self.proof is None:
+            return None
+        return criticality(self.ballots, self.model.rule_, self._reach, **self._between)
+
+    def collective(self, radius: int, time_limit: float = 10.0) -> Collective | None:
+        """What one attacker who owns the same ``radius`` units in every row can change at once."""
+        if self.proof is None:
+            return None
+        return certify_collective(self.ballots, radius, self.model.rule_, self._reach, **self._between, time_limit=time_limit)
+
+    def intervals(self) -> dict[int, tuple[Array, Array]]:
+        """For a regressor: the lowest and highest value that r units can bring about, for every r with an end to it."""
+        found: dict[int, tuple[Array, Array]] = {}
+        for radius in range(1, self.ballots.shape[1] + 1) if self.of_values else ():
+            low, high = self.model.rule_.interval(self.ballots, radius, self.model._over("bound", 1.0).get("reach"))
+            if np.isinf(low).all() and np.isinf(high).all():
+                break
+            found[radius] = (low, high)
+        return found
+
+    def agreement(self) -> Array:
+        """For every submodel, the share of rows in which it sides with the prediction (for values: lies within the tolerance of it)."""
+        if not self.of_values:
+            votes = np.asarray(self.model.classes_)[self.ballots.argmax(axis=2)]
+            return np.asarray((votes == self.prediction[:, None]).mean(axis=0))
+        if self._bounds is None:
+            return np.full(self.ballots.shape[1], np.nan)
+        votes = self.model.rule_._stretched(self.ballots)
+        lower, upper = (np.asarray(bound)[:, None] for bound in self._bounds[:2])
+        return np.asarray(((votes >= lower) & (votes <= upper)).mean(axis=0))
+
+    @cached_property
+    def _bounds(self) -> tuple[Any, Any, Any] | None:
+        """Where a regressor's predictions must stay."""
+        if not self.of_values or (self.tolerance is None and self.relative is None):
+            return None
+        bounds: tuple[Any, Any, Any] = self.model._bounds(self.ballots, tolerance=self.tolerance, relative=self.relative)
+        return bounds
+
+    @property
+    def _reach(self) -> Array:
+        return np.asarray(self.model.partition_.incidence())
+
+    @property
+    def _between(self) -> dict[str, Any]:
+        return {} if self._bounds is None else {"lower": self._bounds[0], "upper": self._bounds[1]}
