@@ -1,5 +1,6 @@
 """What a fitted ensemble says about the rows of a table, and what is proven of it: all from one set of ballots."""
 
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +11,7 @@ from .certificates import Certificates
 from .collective import Collective, certify_collective, criticality
 from .errors import InputError
 from .estimators import FeaturePartitionRegressor
+from .rules import Rule
 
 Array = NDArray[Any]
 
@@ -33,6 +35,16 @@ class Answers:
             raise InputError("tolerance and relative are both given: choose one")
         self.model, self.tolerance, self.relative = model, tolerance, relative
         self.table, self.ballots = model._ballots(X)
+        self.rule: Rule = model.rule_
+
+    def under(self, rule: Rule) -> "Answers":
+        """The same ballots, decided and certified by another rule."""
+        other = copy(self)
+        for name in ("prediction", "proof", "hangs_on", "_proof_of_label", "_bounds"):
+            other.__dict__.pop(name, None)
+        other.model = copy(self.model)
+        other.model.rule_ = other.rule = rule
+        return other
 
     def __len__(self) -> int:
         return len(self.ballots)
@@ -40,7 +52,7 @@ class Answers:
     @cached_property
     def prediction(self) -> Array:
         if self.of_values:
-            return np.asarray(self.model.rule_.decide(self.ballots))
+            return np.asarray(self.rule.decide(self.ballots))
         return np.asarray(self._proof_of_label.prediction)
 
     @cached_property
@@ -70,13 +82,13 @@ class Answers:
         """bool (units, rows): which units could, each alone, change a row's prediction; None without a radius."""
         if self.proof is None:
             return None
-        return criticality(self.ballots, self.model.rule_, self._reach, **self._between)
+        return criticality(self.ballots, self.rule, self._reach, **self._between)
 
     def collective(self, radius: int, time_limit: float = 10.0) -> Collective | None:
         """What one attacker who owns the same ``radius`` units in every row can change at once."""
         if self.proof is None:
             return None
-        return certify_collective(self.ballots, radius, self.model.rule_, self._reach, **self._between, time_limit=time_limit)
+        return certify_collective(self.ballots, radius, self.rule, self._reach, **self._between, time_limit=time_limit)
 
     def intervals(self) -> dict[int, tuple[Array, Array]]:
         """For a regressor: the lowest and highest value that r units can bring about, for every r with an end to it."""

@@ -164,7 +164,7 @@ class _CsvFile(File):
         types = {name: wanted[kind] for name, kind in (kinds or {}).items()}
         try:
             self._table = self._read(types)
-            times = {name: arrow.string() for name in self._table.column_names if arrow.types.is_time(self._table.schema.field(name).type)}
+            times = {field.name: arrow.string() for field in self._table.schema if arrow.types.is_time(field.type)}
             if times:  # a time of day is no moment: it stays a text
                 self._table = self._read(types | times)
         except (OSError, ValueError) as exc:

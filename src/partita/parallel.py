@@ -9,8 +9,9 @@ from functools import cache
 from typing import Any
 
 import joblib
+from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
 THREAD_SETTINGS = ("n_jobs", "num_threads", "nthread", "thread_count")
@@ -20,10 +21,10 @@ def run_each(
     function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int | None, total: int, doing: str, verbose: int
 ) -> Iterator[Any]:
     """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``)."""
-    home = os.getpid()
+    home, config = os.getpid(), get_config()
     with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):  # BLAS has one setting for the process: made once, here
         results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as="generator")(
-            delayed(_on_one_thread)(home, function, job) for job in jobs
+            delayed(_on_one_thread)(home, config, function, job) for job in jobs
         )
         yield from _told(results, total, doing) if verbose else results
 
@@ -40,8 +41,10 @@ def one_thread_settings(estimator: Any) -> dict[str, int]:
     return settings
 
 
-def _on_one_thread(home: int, function: Callable[..., Any], job: tuple[Any, ...]) -> Any:
-    with _one_thread(home):
+def _on_one_thread(home: int, config: dict[str, Any], function: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+    # scikit-learn's settings belong to a thread. Its own Parallel hands them on too, but with them the warning filters, which belong to the
+    # process: threads that set and restore those at the same time may leave none behind.
+    with config_context(**config), _one_thread(home):
         return function(*job)
 
 

@@ -1,5 +1,7 @@
 """Figures, in scikit-learn's display style."""
 
+import io
+from collections.abc import Mapping
 from typing import Any, Self
 
 from .certificates import Certificates
@@ -55,11 +57,12 @@ class CertifiedAccuracyDisplay:
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
         """Draw the curve; further arguments go to matplotlib's ``step``."""
         try:
-            import matplotlib.pyplot as plt
             from matplotlib.ticker import MaxNLocator, PercentFormatter
         except ImportError as exc:
             raise MissingExtraError("matplotlib", "a plot", "partita[plot]") from exc
         if ax is None:
+            import matplotlib.pyplot as plt
+
             _, ax = plt.subplots()
         label = self.name if name is None else name
         (self.line_,) = ax.step(self.radius, self.accuracy, where="post", **({"label": label} | kwargs))
@@ -72,3 +75,34 @@ class CertifiedAccuracyDisplay:
             ax.legend()
         self.ax_, self.figure_ = ax, ax.figure
         return self
+
+
+def figure_png(title: str, curves: Mapping[str, Any], counts: str, best: Any = None) -> bytes:
+    """A picture of several curves of certified accuracy, and of the best of them, without a window or a global setting."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as exc:
+        raise MissingExtraError("matplotlib", "a plot", "partita[plot]") from exc
+    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
+    FigureCanvasAgg(figure)
+    ax = figure.add_subplot()
+    if best is not None:
+        ax.step(range(len(best)), best, where="post", color="black", alpha=0.18, linewidth=7, label="best of all")
+    for name, share in curves.items():
+        CertifiedAccuracyDisplay(range(len(share)), share, counts=counts, name=name).plot(ax=ax)
+    ax.set_title(title)
+    picture = io.BytesIO()
+    figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
+    return picture.getvalue()
+
+
+def plot_sweep(found: Mapping[str, Any]) -> bytes:
+    """The best curve of every number of submodels, and the best of all, as a PNG."""
+    from .sweep import best
+
+    sizes = sorted({one["submodels"] for one in found["settings"]})
+    own = {size: best([one for one in found["settings"] if one["submodels"] == size]) for size in sizes}
+    curves = {f"{size} submodels": [at["accuracy"] for at in line] + [0.0] for size, line in own.items()}
+    title = f"{found['target']}: {found['held_out']} held-out rows of {found['data']['name']}"
+    return figure_png(title, curves, found["counts"]["what"], [at["accuracy"] for at in found["best"]] + [0.0])

@@ -70,9 +70,7 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     if not isinstance(model, FeaturePartitionEnsemble):
         raise InputError(f"model is a {type(model).__name__}: give a fitted FeaturePartitionClassifier or FeaturePartitionRegressor")
     check_is_fitted(model, "estimators_")
-    target = Path(path)
-    if target.exists() and not _is_store(target):
-        raise InputError(f"path {str(target)!r} is there already and holds no stored model: choose another place")
+    target = check_place(path)
     files, contents = {}, {}
     parts = {f"submodel-{t:04d}": submodel for t, submodel in enumerate(model.estimators_)}
     for part, fitted in (parts if model.estimator is None else parts | {ESTIMATOR: model.estimator}).items():
@@ -86,6 +84,17 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
         write_whole(target, _zipped(contents))
     else:
         _write_folder(target, contents)
+    return target
+
+
+def check_place(path: Any) -> Path:
+    """Refuse a place where a model cannot be put."""
+    target = Path(path)
+    if target.exists() and not _is_store(target):
+        raise InputError(f"{str(target)!r} is there already and holds no stored model: choose another place")
+    above = next(parent for parent in target.absolute().parents if parent.exists())
+    if not above.is_dir():
+        raise InputError(f"{str(target)!r} cannot be written: {str(above)!r} is no folder")
     return target
 
 

@@ -145,9 +145,51 @@ class Certified:
             out[f"low_{radius}"], out[f"high_{radius}"] = low, high
         return out
 
+    def summary(self, out: Any = None) -> dict[str, Any]:
+        """The certified share at every radius, and what it counts."""
+        counts = self.model.counts_
+        found: dict[str, Any] = {
+            "rows": len(self.answers),
+            "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
+            "out": None if out is None else str(out),
+        }
+        if self.answers.proof is not None:
+            found["certified"] = share_at_least(self.answers.proof.radius)
+            found["median_radius"] = float(np.median(self.answers.proof.radius))
+        if self.truth is not None:
+            proof = self.answers.proof_of_truth(self.truth)
+            if proof is not None:
+                found["certified_accuracy"] = share_at_least(np.where(proof.correct(self.truth), proof.radius, -1))
+        return found
+
+    def show(self) -> None:
+        """The same for people."""
+        from .terminal import say, show
+
+        found = self.summary()
+        counts = self.model.counts_
+        say(f"{len(self.answers):,} rows; a radius counts {counts}.")
+        if "certified" not in found:
+            say("Give --tolerance or --relative to learn how many sources it takes to move a prediction further than that.")
+            rows = [[str(r), f"{np.median(high - low):.6g}"] for r, (low, high) in self.answers.intervals().items()]
+            show("Where r sources can push a prediction", ["r", "median width of the interval"], rows)
+            return
+        lines = {"certified": found["certified"], "certified and right": found.get("certified_accuracy")}
+        radii = range(min(12, max(len(line or []) for line in lines.values())))
+        rows = [
+            [name, *(f"{100 * (line[r] if r < len(line) else 0):.1f}" for r in radii)] for name, line in lines.items() if line is not None
+        ]
+        show("% of rows, whatever is written into r of them", ["r =", *map(str, radii)], rows)
+
     @property
     def _about(self) -> dict[str, Any]:
         return self.manifest.get("about") or {}
+
+
+def share_at_least(radius: Array) -> list[float]:
+    """The share of rows with a radius of at least r, for r = 0 and up, as far as there are any."""
+    most = int(max(radius.max(), 0))
+    return [float(np.mean(radius >= r)) for r in range(most + 1)]
 
 
 def certify_file(

@@ -1,0 +1,52 @@
+"""The report: one HTML file that shows what is proven, and needs nothing else."""
+
+import platform
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from ..atomic import write_whole
+from ..files import sha256_of
+from ..sweep import read_sweep
+from ..workflow import Certified
+from .facts import gather
+from .page import render
+
+__all__ = ["gather", "render", "write_report"]
+
+
+def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None) -> Path:
+    """Write the report on a table that a stored model was asked about."""
+    swept = None if sweep is None else read_sweep(sweep)
+    name = certified.file.path.name
+    facts = gather(
+        certified.answers,
+        title=title or f"Certificates for {name}",
+        truth=certified.truth,
+        origin=origin_of(certified.manifest) | {"certified data": f"{name}, sha256 {sha256_of(certified.file.path)}"},
+        files={file: facts["sha256"] for file, facts in certified.manifest["files"].items()},
+        swept=swept,
+    )
+    path = Path(out)
+    write_whole(path, render(facts).encode("utf-8", "replace"))
+    return path
+
+
+def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
+    """Where a stored model comes from: versions, seed, hashes."""
+    about = manifest.get("about") or {}
+    found = {
+        "partita": __version__,
+        "Python": platform.python_version(),
+        **{library: version(library) for library in manifest["versions"]},
+        "stored with": ", ".join(
+            f"{library} {number}" for library, number in {"partita": manifest["partita"], **manifest["versions"]}.items()
+        ),
+        "random_state": str(manifest["random_state"]),
+    }
+    if about:
+        found["target"] = f"{about['target']} ({about['task']})"
+        found["estimator"] = str(about["estimator"])
+        found["training data"] = f"{about['data']['name']}, {about['data']['rows']:,} rows, sha256 {about['data']['sha256']}"
+    return found

@@ -1,0 +1,42 @@
+"""What the command line prints for people: tables of certified accuracy."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from .metrics import certified_accuracy, median_radius
+
+MOST_RADII = 8
+
+
+def say(text: str = "") -> None:
+    """One line, as it is: names from a table are no markup."""
+    Console(highlight=False, soft_wrap=True).print(Text(text))
+
+
+def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table; the first column is text, the others are aligned right."""
+    table = Table(header_style="dim", pad_edge=False, box=None, padding=(0, 2, 0, 0))
+    for k, column in enumerate(columns):
+        table.add_column(Text(column), justify="right" if k else "left", overflow="fold", no_wrap=k == 0)
+    for row in rows:
+        table.add_row(*(Text(str(cell)) for cell in row))
+    console = Console(highlight=False, soft_wrap=True)
+    console.print(Text(title, style="bold"))
+    console.print(Padding(table, (0, 0, 0, 2)))
+
+
+def show_accuracy(title: str, proofs: Mapping[str, Any], truth: Any) -> None:
+    """Certified accuracy in % at some radii, one line a rule."""
+    last = max(int(np.max(proof.radius)) for proof in proofs.values())
+    radii = sorted({int(r) for r in np.linspace(0, max(last, 0), min(MOST_RADII, max(last, 0) + 1))})
+    rows = [
+        [name, *(f"{100 * certified_accuracy(truth, proof, r):.1f}" for r in radii), f"{median_radius(truth, proof):g}"]
+        for name, proof in proofs.items()
+    ]
+    show(title, ["r =", *map(str, radii), "median r"], rows)
