@@ -6,8 +6,8 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: demo test test-long test-floor check bench clean
 
-demo: $(VENV)/.demo  ## fit, certify and plot on data that scikit-learn ships
-	$(BIN)/python examples/demo.py
+demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
+	$(BIN)/partita demo
 
 test: $(VENV)/.dev  ## everything that is quick
 	$(BIN)/python -m pytest -n 2 -m "not long"
@@ -32,7 +32,7 @@ bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/fit.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-floor figures
+	rm -rf $(VENV) $(VENV)-floor partita-demo
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -40,7 +40,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.demo: $(VENV)/bin/python pyproject.toml constraints.txt
-	$(PIP) -c constraints.txt -e '.[plot]'
+	$(PIP) -c constraints.txt -e '.[cli]'
 	$(BIN)/python -m partita.kernels
 	@touch $@
 

@@ -237,7 +237,7 @@ def _split(training: Training, holdout: float, seed: int) -> tuple[Array, Array]
         learn, held = train_test_split(np.arange(training.table.n_rows), test_size=holdout, random_state=seed, stratify=labels)
     except ValueError as exc:
         raise InputError(f"the table has {training.table.n_rows} rows, too few to hold out {holdout:g} of them: {exc}") from exc
-    if labels is not None and len(np.unique(training.y[learn])) < 2:
+    if not training.of_values and len(np.unique(training.y[learn])) < 2:
         raise InputError("the rows to learn from hold one label only: give more rows, or a smaller holdout")
     return np.sort(learn), np.sort(held)
 

@@ -179,7 +179,7 @@ class Certified:
         rows = [
             [name, *(f"{100 * (line[r] if r < len(line) else 0):.1f}" for r in radii)] for name, line in lines.items() if line is not None
         ]
-        show("% of rows, whatever is written into r of them", ["r =", *map(str, radii)], rows)
+        show(f"% of rows, whatever is written into r of the {counts.total:,} {counts.what}", ["r =", *map(str, radii)], rows)
 
     @property
     def _about(self) -> dict[str, Any]:
