@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -363,3 +364,47 @@ def test_interrupted_sweep_goes_on(slow, tmp_path, partita):
     assert code == 0
     assert "3 submodels were done before (1 of 2)" in err
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == ["sweep.json", "sweep.png"]
+
+
+# ---- the truth in the table ----
+
+
+def test_a_truth_is_never_rounded_to_a_label(partita, tmp_path, monkeypatch):
+    """A label of 1.5 is not 1."""
+    monkeypatch.chdir(tmp_path)
+    iris = load_iris(as_frame=True).frame
+    iris.to_csv("iris.csv", index=False)
+    assert partita("fit", "iris.csv", "--target", "target", "--out", "model")[0] == 0
+    iris.assign(target=iris["target"] + 0.5).to_csv("off.csv", index=False)
+    code, out, _ = partita("certify", "model", "off.csv", "--json")
+    assert (code, json.loads(out)["certified_accuracy"][0]) == (0, 0.0)
+    iris.assign(target=iris["target"].where(iris.index > 3)).to_csv("gaps.csv", index=False)
+    code, out, _ = partita("certify", "model", "gaps.csv", "--json")
+    assert (code, "certified_accuracy" in json.loads(out)) == (0, False)
+    iris.assign(target=iris["target"].astype(str) + "x").to_parquet("words.parquet", index=False)
+    code, _, err = partita("certify", "model", "words.parquet")
+    assert (code, "holds texts, but the model learnt numbers" in err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (["a", "b"] * 20, "classification"),
+        ([True, False] * 20, "classification"),
+        ([1, 0] * 20, "classification"),
+        ([1.0, 0.0] * 20, "classification"),
+        (list(range(40)), "regression"),
+        ([0.5, 1.5] * 20, "regression"),
+        (list(pd.date_range("2020", periods=40)), "regression"),
+        ([Decimal(k % 2) for k in range(40)], "classification"),
+        (pd.Categorical(["a", "b"] * 20), "classification"),
+    ],
+)
+def test_the_target_decides_the_task(target, task, partita, tmp_path):
+    frame = pd.DataFrame({"a": np.arange(40) % 7, "b": np.arange(40) % 2.0, "c": 1, "y": target})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    code, out, err = partita("fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m", "--json")
+    assert (code, json.loads(out)["task"]) == (0, task), err
+    code, out, err = partita("certify", tmp_path / "m", tmp_path / "t.parquet", "--json", "--out", tmp_path / "c.parquet")
+    assert code == 0, err
+    assert ("certified_accuracy" in json.loads(out)) == (task == "classification")

@@ -52,6 +52,8 @@ class File:
         arrow = _arrow()
         kind = self.kind(name)
         column = self.arrow([name]).column(name)
+        if arrow.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         gaps = column.is_null(nan_is_null=True).to_numpy()
         if gaps.any():
             raise InputError(
@@ -59,7 +61,11 @@ class File:
             )
         if kind == TEXT:
             return np.asarray(column.cast(arrow.string()).to_pylist(), dtype=object)
-        return np.asarray(_floats(column, kind, name) if kind == TIME else column.to_numpy())
+        as_floats = kind == TIME or arrow.types.is_decimal(column.type)
+        return np.asarray(_floats(column, kind, name) if as_floats else column.to_numpy())
+
+    def has_gaps(self, name: str) -> bool:
+        return bool(self.arrow([name]).column(name).is_null(nan_is_null=True).to_numpy().any())
 
     def table(self, kinds: Mapping[str, str]) -> "FileTable":
         """The columns named in ``kinds``, in their order, each to be read by its kind."""

@@ -209,7 +209,7 @@ def certify_file(
             raise InputError(f"data {str(file.path)!r} has the column {name!r}, which the model was not fitted with: leave it out")
     ensemble.verbose = verbose
     answers = Answers(ensemble, file.table(kinds), tolerance, relative)
-    return Certified(ensemble, manifest, file, answers, _truth(file, target, ensemble))
+    return Certified(ensemble, manifest, file, answers, _truth(file, target, about.get("target_kind"), ensemble))
 
 
 def known_kinds(model: Any) -> dict[str, str]:
@@ -225,16 +225,17 @@ def known_kinds(model: Any) -> dict[str, str]:
     return dict(model.kinds_)
 
 
-def _truth(file: File, target: str | None, model: Any) -> Array | None:
+def _truth(file: File, target: str | None, kind: str | None, model: Any) -> Array | None:
     if target is None or target not in file.names:
         return None
-    try:
-        y = file.target(target)
-    except InputError:  # gaps: some rows have no truth yet
+    if (file.kind(target) == TEXT) != (kind == TEXT):
+        raise InputError(
+            f"the target {target!r} of {str(file.path)!r} holds {file.kind(target)}s, but the model learnt {kind}s: leave it out"
+        )
+    if file.has_gaps(target):  # some rows have no truth yet
         return None
-    if not hasattr(model, "classes_"):
-        return y.astype(np.float64)
-    return y.astype(model.classes_.dtype) if model.classes_.dtype.kind in "iub" and y.dtype.kind in "iufb" else y
+    y = file.target(target)
+    return y if hasattr(model, "classes_") else y.astype(np.float64)
 
 
 def write_table(columns: dict[str, Any], out: Any) -> Path:
