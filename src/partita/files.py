@@ -101,8 +101,9 @@ class FileTable(Table):
 
 
 def frame_of(columns: Mapping[str, Array]) -> Any:
-    """A pandas frame of these columns."""
-    return _pandas().DataFrame(dict(columns))
+    """A pandas frame of these columns, in their own types: pandas may not guess a type from the texts that happen to be there."""
+    pandas = _pandas()
+    return pandas.DataFrame({name: pandas.Series(values, dtype=values.dtype) for name, values in columns.items()})
 
 
 def open_file(path: Any, argument: str = "data", kinds: Mapping[str, str] | None = None) -> File:
@@ -221,7 +222,7 @@ def _kind(arrow: Any, data_type: Any) -> str | None:
         return BOOLEAN
     if types.is_timestamp(data_type) or types.is_date(data_type):
         return TIME
-    return TEXT if types.is_string(data_type) or types.is_large_string(data_type) or types.is_string_view(data_type) else None
+    return TEXT if str(data_type) in ("string", "large_string", "string_view") else None
 
 
 def _column(column: Any, kind: str, name: str) -> Array:

@@ -1,0 +1,112 @@
+"""Certified accuracy on MNIST and CIFAR10, all submodels trained at once: accuracy, median radius, certified shares, time.
+
+Results, with the commands, are in benchmarks/results/; docs/vision.md shows them. Needs PyTorch and numpy alone.
+
+    python benchmarks/vision.py cifar10 --submodels 115 --members 5 --epochs 28 --rows test --out benchmarks/results/cifar10-115.json
+
+--rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies those: settings are chosen there, and the
+test images are used once, with the settings chosen.
+"""
+
+import argparse
+import json
+import platform
+import shlex
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from partita import datasets
+from partita.partition import spiral_partition, strided_partition
+from partita.rules import Plurality, RunOff, Tournament
+from partita.vision.pixel_sets import PixelSets
+from partita.vision.settings import Settings
+from partita.vision.training import train
+
+HELD_OUT = 5000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", choices=["mnist", "cifar10"])
+    parser.add_argument("--rows", choices=["validation", "test"], default="validation")
+    parser.add_argument("--submodels", type=int, default=115)
+    parser.add_argument("--partition", choices=["strided", "spiral"], default="strided")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--cache", help="where the images are kept")
+    parser.add_argument("--ballots", help="a .npz for the ballots, in half precision")
+    parser.add_argument("--out", help="a .json for the result")
+    for name, value in Settings().as_dict().items():
+        kind = parser.add_argument
+        if isinstance(value, bool):
+            kind(f"--no-{name}", dest=name, action="store_false")
+        else:
+            kind(f"--{name.replace('_', '-')}", type=type(value), default=value)
+    given = parser.parse_args()
+    data = getattr(datasets, f"load_{given.data}")(given.cache)
+    X, y, X_held, y_held = _rows(data, given.rows)
+    settings = Settings(**{name: getattr(given, name) for name in Settings.names()})
+    height, width, _ = data.image_shape
+    deal = (
+        strided_partition(height * width, given.submodels)
+        if given.partition == "strided"
+        else spiral_partition(data.image_shape, given.submodels)
+    )
+    seeds = [int(np.random.SeedSequence(given.seed, spawn_key=(t,)).generate_state(1)[0]) for t in range(given.submodels)]
+    model = PixelSets(list(deal), data.image_shape, len(data.classes), settings, seeds)
+    started = time.perf_counter()
+    train(model, X, y)
+    fitted = time.perf_counter() - started
+    ballots = model.scores(X_held)
+    scored = time.perf_counter() - started - fitted
+    result = {
+        "command": shlex.join(["python", *sys.argv]),
+        "data": given.data,
+        "rows": given.rows,
+        "submodels": given.submodels,
+        "partition": given.partition,
+        "seed": given.seed,
+        "settings": settings.as_dict(),
+        "fit_seconds": round(fitted, 1),
+        "score_seconds": round(scored, 1),
+        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor(),
+        "torch": torch.__version__,
+        "submodel_accuracy": round(float((ballots.argmax(axis=2) == y_held[:, None]).mean()), 4),
+        "rules": {name: _certified(rule, ballots, y_held) for name, rule in _rules().items()},
+    }
+    text = json.dumps(result, indent=1)
+    print(json.dumps({name: {k: v for k, v in one.items() if k != "curve"} for name, one in result["rules"].items()}), f"{fitted:.0f} s")
+    if given.out:
+        Path(given.out).parent.mkdir(parents=True, exist_ok=True)
+        Path(given.out).write_text(text + "\n")
+    if given.ballots:
+        np.savez(given.ballots, ballots=ballots.astype(np.float16), y=y_held)
+
+
+def _rows(data, rows):
+    if rows == "test":
+        return data.X_train, data.y_train, data.X_test, data.y_test
+    order = np.random.default_rng(12345).permutation(len(data.y_train))
+    learn, held = order[HELD_OUT:], order[:HELD_OUT]
+    return data.X_train[learn], data.y_train[learn], data.X_train[held], data.y_train[held]
+
+
+def _rules():
+    margins = {f"tournament, margin {margin:g}": Tournament(margin=margin) for margin in (0.25, 0.5, 1.0, 2.0)}
+    return {"plurality": Plurality(), "runoff": RunOff(), "tournament": Tournament(), **margins}
+
+
+def _certified(rule, ballots, y):
+    """Accuracy, median radius (a wrong row is -1 here) and the certified share in % at every radius."""
+    proof = rule.certify(ballots)
+    safe = np.where(proof.prediction == y, proof.radius, -1)
+    curve = [round(100 * float(np.mean(safe >= r)), 2) for r in range(int(safe.max()) + 1)]
+    shares = {str(r): curve[r] for r in (8, 13, 16, 26, 39) if r < len(curve)}
+    return {"accuracy": curve[0], "median": float(np.median(safe)), "certified": shares, "curve": curve}
+
+
+if __name__ == "__main__":
+    main()
