@@ -4,8 +4,8 @@ Results, with the commands, are in benchmarks/results/; docs/vision.md shows the
 
     python benchmarks/vision.py cifar10 --submodels 115 --members 5 --epochs 28 --rows test --out benchmarks/results/cifar10-115.json
 
---rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies those. Settings are chosen there, and the
-test images are used once, with the settings chosen.
+--rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies those. Settings are chosen there, and
+the test images are used once, with the settings chosen.
 """
 
 import argparse

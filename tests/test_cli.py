@@ -408,3 +408,21 @@ def test_the_target_decides_the_task(target, task, partita, tmp_path):
     code, out, err = partita("certify", tmp_path / "m", tmp_path / "t.parquet", "--json", "--out", tmp_path / "c.parquet")
     assert code == 0, err
     assert ("certified_accuracy" in json.loads(out)) == (task == "classification")
+
+
+def test_a_column_that_breaks_its_submodel_costs_one_vote(partita, tmp_path, monkeypatch):
+    """An infinity makes the logistic submodel of that column fail: it votes as if it knew nothing, in that row alone."""
+    monkeypatch.chdir(tmp_path)
+    iris = load_iris(as_frame=True).frame
+    iris.to_csv("iris.csv", index=False)
+    assert partita("fit", "iris.csv", "--target", "target", "--estimator", "logistic", "--out", "model")[0] == 0
+    broken = iris.copy()
+    broken.loc[7, "petal width (cm)"] = np.inf
+    broken.to_csv("broken.csv", index=False)
+    assert partita("certify", "model", "iris.csv", "--out", "good.csv")[0] == 0
+    code, _, err = partita("certify", "model", "broken.csv", "--out", "bad.csv")
+    assert code == 0
+    assert "could not predict" in err
+    assert "(1 of 150 rows)" in err
+    good, bad = pd.read_csv("good.csv"), pd.read_csv("bad.csv")
+    assert good.drop(index=7).equals(bad.drop(index=7))

@@ -87,12 +87,17 @@ def test_files_and_going_on(digits, tmp_path, capsys, monkeypatch):
     assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "sweep.png"]
     assert (out / "sweep.png").read_bytes()[:4] == b"\x89PNG"
     assert read_sweep(out) == read_sweep(out / "sweep.json") == json.loads(json.dumps(found))
-    # what was done with other settings does not count
+
+
+def test_what_was_done_with_other_settings_does_not_count(digits, tmp_path, monkeypatch):
+    training, grid = open_training(digits, "digit"), Grid(submodels=(3, 5), rules=("plurality",))
+    fresh = sweep(training, grid, seed=1)["settings"]
     with monkeypatch.context() as patch:
-        patch.setattr("partita.sweep.write_whole", lambda path, content: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("partita.plot.plot_sweep", lambda found: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            sweep_file(training, grid, out, seed=1)
-    assert sweep_file(training, grid, out, seed=1)["settings"] != found["settings"]
+            sweep_file(training, grid, tmp_path / "s", seed=0)
+    assert len(list((tmp_path / "s").iterdir())) == 2  # both numbers of submodels are kept
+    assert sweep_file(training, grid, tmp_path / "s", seed=1)["settings"] == fresh
 
 
 def test_the_usual_numbers_of_submodels():
