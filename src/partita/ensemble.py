@@ -31,6 +31,7 @@ from .parallel import one_thread_settings, run_each
 from .partition import Partition, choose_partition
 from .rules import Rule, named_rule
 from .sources import Table, one_row, open_table
+from .together import check_together, fit_together, trains_together
 from .units import choose_units
 
 Array = NDArray[Any]
@@ -90,6 +91,11 @@ class FeaturePartitionEnsemble(BaseEstimator):
         self.kinds_ = table.kinds
         self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
         self.fixed_ballot_ = self._fixed_ballot(y)
+        if trains_together(estimator):
+            check_together(self, estimator)
+            columns = [self._columns(t) for t in range(len(self.partition_))]
+            self.estimators_ = fit_together(clone(estimator), table, y, columns, seed)
+            return self
         owner = assign_rows(table.n_rows, len(self.partition_), seed) if self.label_attacks else None
 
         def jobs() -> Iterator[tuple[Any, ...]]:

@@ -19,6 +19,7 @@ from .label_attacks import UNLABELLED, class_positions, numbers_or_gaps
 from .rules import Median, Rule, TopK
 from .scores import FLOOR, class_scores, has_scores, values
 from .sources import Table
+from .together import ballots_together
 
 Array = NDArray[Any]
 
@@ -177,6 +178,9 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
+        if hasattr(self.estimators_, "scores"):
+            table = self._open(X, reset=False)
+            return table, ballots_together(self.estimators_, table, self.classes_)
         known_as = np.arange(len(self.classes_)) if self.label_attacks == "labels" else self.classes_
         table, scores = self._gather(X, partial(class_scores, classes=known_as))
         ballots = np.empty((table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32)

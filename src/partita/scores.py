@@ -35,11 +35,16 @@ def class_scores(model: Any, X: Any, classes: Array) -> Array:
             f"estimator gives {scores.shape[1]} scores for {len(own)} classes: it must give one a class "
             "(for SVC, decision_function_shape='ovr')"
         )
+    return placed(scores, own, classes)
+
+
+def placed(scores: Array, own: Array, classes: Array) -> Array:
+    """Scores (..., own classes) as float32 ballots (..., all classes); what is no number becomes a fixed score."""
     with np.errstate(over="ignore"):
         known = scores.astype(np.float32)
     known[~np.isfinite(known)] = FLOOR
-    ballots = np.full((len(known), len(classes)), LOWEST, dtype=np.float32)  # for a class this submodel never saw
-    ballots[:, np.searchsorted(classes, own)] = known
+    ballots = np.full((*known.shape[:-1], len(classes)), LOWEST, dtype=np.float32)  # for a class that was never seen
+    ballots[..., np.searchsorted(classes, own)] = known
     return ballots
 
 

@@ -36,6 +36,7 @@ Read = Callable[[str, int], bytes]
 FORMAT = 1
 MANIFEST = "manifest.json"
 ESTIMATOR = "estimator"  # what the submodels are clones of, for fitting again
+NETWORKS = "networks"  # all submodels that were trained together
 LARGEST_MANIFEST = 256 * 2**20
 ENSEMBLES = {cls.__name__: cls for cls in (FeaturePartitionClassifier, FeaturePartitionRegressor)}
 RULES: dict[str, type[Rule]] = {cls.__name__: cls for cls in (Median, Plurality, RunOff, TopK, Tournament)}
@@ -54,6 +55,7 @@ TRUSTED = (
     "partita.boosting.TableBoostingClassifier",
     "partita.boosting.TableBoostingRegressor",
     "partita.failures.FixedVote",
+    "partita.vision.estimators.PixelSetClassifier",
     "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.compose._column_transformer.make_column_selector",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -72,13 +74,22 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     check_is_fitted(model, "estimators_")
     target = check_place(path)
     files, contents = {}, {}
-    parts = {f"submodel-{t:04d}": submodel for t, submodel in enumerate(model.estimators_)}
+    together = hasattr(model.estimators_, "scores")  # networks that were trained together are one file
+    parts = {} if together else {f"submodel-{t:04d}": submodel for t, submodel in enumerate(model.estimators_)}
     for part, fitted in (parts if model.estimator is None else parts | {ESTIMATOR: model.estimator}).items():
         content = _dumped(part, fitted)
         digest = hashlib.sha256(content).hexdigest()
         name = f"{part}-{digest[:16]}.skops"
         files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
-    contents[MANIFEST] = json.dumps(_manifest(model, files) | {"about": about}, indent=1, allow_nan=False).encode()
+    networks = None
+    if together:
+        from .vision.keeping import to_bytes
+
+        content, networks = to_bytes(model.estimators_)
+        digest = hashlib.sha256(content).hexdigest()
+        name = f"{NETWORKS}-{digest[:16]}.safetensors"
+        files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
+    contents[MANIFEST] = json.dumps(_manifest(model, files) | {"networks": networks, "about": about}, indent=1, allow_nan=False).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix == ".zip":
         write_whole(target, _zipped(contents))
@@ -156,18 +167,36 @@ def _restored(read: Read, trusted: Sequence[str]) -> Any:
             raise
         raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
     _compare_versions(manifest["versions"])
-    parts = {name: _part(read, name, facts, trusted) for name, facts in sorted(files.items())}
+    parts = {name: _part(read, name, facts, trusted) for name, facts in sorted(files.items()) if not name.startswith(NETWORKS)}
     model.estimator = next((part for name, part in parts.items() if name.startswith(ESTIMATOR)), None)
     model.estimators_ = [part for name, part in parts.items() if not name.startswith(ESTIMATOR)]
+    if manifest.get("networks") is not None:
+        model.estimators_ = _networks(read, files, manifest["networks"], model)
     if len(model.estimators_) != len(model.partition_):
         raise StoreError(f"the model has {len(model.estimators_)} submodel files for {len(model.partition_)} submodels: it is not whole")
     return model
 
 
-def _part(read: Read, name: str, facts: dict[str, Any], trusted: Sequence[str]) -> Any:
+def _networks(read: Read, files: dict[str, Any], facts: dict[str, Any], model: Any) -> Any:
+    try:
+        from .vision.keeping import from_bytes
+    except ImportError as exc:
+        raise MissingExtraError("torch", "loading networks", "partita[torch]") from exc
+    name = next((name for name in files if name.startswith(NETWORKS)), None)
+    if name is None:
+        raise StoreError("the networks' file is missing: the stored model is not whole")
+    return from_bytes(_checked(read, name, files[name]), facts, model.classes_, [model._columns(t) for t in range(len(model.partition_))])
+
+
+def _checked(read: Read, name: str, facts: dict[str, Any]) -> bytes:
     content = read(name, int(facts["bytes"]))
     if hashlib.sha256(content).hexdigest() != facts["sha256"]:
         raise StoreError(f"{name} is not the file that was saved (its sha256 differs): the model was changed or damaged")
+    return content
+
+
+def _part(read: Read, name: str, facts: dict[str, Any], trusted: Sequence[str]) -> Any:
+    content = _checked(read, name, facts)
     skops = _skops()
     try:
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
@@ -339,7 +368,7 @@ def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
             folder.rmdir()
         raise
     for name in before - contents.keys():
-        if name.startswith(("submodel-", ESTIMATOR)) and name.endswith(".skops"):
+        if name.startswith(("submodel-", ESTIMATOR, NETWORKS)) and name.endswith((".skops", ".safetensors")):
             (folder / name).unlink()
 
 
