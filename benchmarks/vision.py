@@ -63,7 +63,7 @@ def main() -> None:
     ballots = model.scores(X_held)
     scored = time.perf_counter() - started - fitted
     result = {
-        "command": shlex.join(["python", *sys.argv]),
+        "command": shlex.join(["python", *_without(sys.argv, "--cache", "--ballots", "--out")]),
         "data": given.data,
         "rows": given.rows,
         "submodels": given.submodels,
@@ -84,6 +84,16 @@ def main() -> None:
         Path(given.out).write_text(text + "\n")
     if given.ballots:
         np.savez(given.ballots, ballots=ballots.astype(np.float16), y=y_held)
+
+
+def _without(arguments, *places):
+    """The command without the places on this machine."""
+    kept, skip = [], False
+    for argument in arguments:
+        if not skip and argument not in places:
+            kept.append(argument)
+        skip = argument in places
+    return kept
 
 
 def _rows(data, rows):

@@ -41,3 +41,9 @@ def test_code_runs(page, capsys, tmp_path, monkeypatch):
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+def test_the_table_of_images_is_made_from_the_results():
+    """No number in it is typed by hand."""
+    printed = subprocess.run([sys.executable, ROOT / "benchmarks" / "vision_table.py"], capture_output=True, text=True, check=True).stdout
+    assert printed in (ROOT / "docs" / "vision.md").read_text()
