@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.metrics import certified_accuracy, envelope
 from partita.rules import Median, Plurality, RunOff, Tournament
-from partita.sweep import Grid, best, in_words, read_sweep, sweep, sweep_file
+from partita.sweep import Grid, Trial, best, in_words, read_sweep, sweep, sweep_file
 from partita.workflow import open_training
 
 
@@ -26,7 +26,7 @@ def digits(tmp_path_factory):
 def test_every_setting_is_what_python_gives(digits):
     """Fit by hand on the same rows: the same curves, and the same envelope."""
     grid = Grid(submodels=(5, 9), margins=(0.0, 1.0), priors=(0.3,))
-    found = sweep(open_training(digits, "digit"), grid, estimator="logistic")
+    found = sweep(open_training(digits, "digit"), grid, Trial(estimator="logistic"))
     frame = pd.read_parquet(digits)
     learn, held = train_test_split(np.arange(500), test_size=0.25, random_state=0, stratify=frame["digit"])
     learn, held = np.sort(learn), np.sort(held)
@@ -55,7 +55,7 @@ def test_every_setting_is_what_python_gives(digits):
 def test_numbers(tmp_path):
     frame = load_diabetes(as_frame=True).frame
     frame.to_csv(tmp_path / "d.csv", index=False)
-    found = sweep(open_training(tmp_path / "d.csv", "target"), Grid(submodels=(3,), stretches=(1.0, 1.4)), relative=0.4)
+    found = sweep(open_training(tmp_path / "d.csv", "target"), Grid(submodels=(3,), stretches=(1.0, 1.4)), Trial(relative=0.4))
     learn, held = (np.sort(part) for part in train_test_split(np.arange(len(frame)), test_size=0.25, random_state=0))
     X, y = frame.drop(columns="target"), frame["target"].to_numpy()
     for one, stretch in zip(found["settings"], (1.0, 1.4), strict=True):
@@ -91,13 +91,13 @@ def test_files_and_going_on(digits, tmp_path, capsys, monkeypatch):
 
 def test_what_was_done_with_other_settings_does_not_count(digits, tmp_path, monkeypatch):
     training, grid = open_training(digits, "digit"), Grid(submodels=(3, 5), rules=("plurality",))
-    fresh = sweep(training, grid, seed=1)["settings"]
+    fresh = sweep(training, grid, Trial(seed=1))["settings"]
     with monkeypatch.context() as patch:
         patch.setattr("partita.plot.plot_sweep", lambda found: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
-            sweep_file(training, grid, tmp_path / "s", seed=0)
+            sweep_file(training, grid, tmp_path / "s", Trial(seed=0))
     assert len(list((tmp_path / "s").iterdir())) == 2  # both numbers of submodels are kept
-    assert sweep_file(training, grid, tmp_path / "s", seed=1)["settings"] == fresh
+    assert sweep_file(training, grid, tmp_path / "s", Trial(seed=1))["settings"] == fresh
 
 
 def test_the_usual_numbers_of_submodels():

@@ -146,12 +146,12 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Try many settings on held-out rows: the best certified accuracy at each radius. Run again after an interruption, it goes on."""
-    from .sweep import Grid, sweep_file
+    from .sweep import Grid, Trial, sweep_file
     from .terminal import say, show
     from .workflow import open_training
 
     grid = Grid.of(submodels, rules, margins, priors, stretches)
-    found = sweep_file(open_training(data, target, units, task), grid, out, estimator, holdout, seed, tolerance, relative)
+    found = sweep_file(open_training(data, target, units, task), grid, out, Trial(estimator, holdout, seed, tolerance, relative))
     if as_json:
         _tell_json(found, True)
         return

@@ -18,7 +18,7 @@ from .metrics import certified_accuracy_curve
 from .plot import figure_png
 from .report import write_report
 from .rules import named_rule
-from .sweep import Grid, sweep_file
+from .sweep import Grid, Trial, sweep_file
 from .terminal import say, show_accuracy
 from .workflow import certify_file, choose_rule, open_training, write_table
 
@@ -71,7 +71,7 @@ def _visit(tour: Tour, out: Path, quiet: bool) -> dict[str, Any]:
         for command in commands:
             say(f"  $ {command}")
     training = open_training(train, tour.target)
-    sweep_file(training, Grid(submodels=tour.tries), folder, relative=tour.relative)
+    sweep_file(training, Grid(submodels=tour.tries), folder, Trial(relative=tour.relative))
     fitted = training.ensemble("hgb", choose_rule(None, training.of_values), tour.submodels, 0).fit(training.table, training.y)
     store.save(fitted, model, training.about("hgb"))
     certified = certify_file(model, test, relative=tour.relative, verbose=0)

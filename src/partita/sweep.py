@@ -3,8 +3,8 @@
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -77,27 +77,35 @@ class Grid:
         return sorted(set(self.submodels))
 
 
-def sweep(
-    training: Training,
-    grid: Grid,
-    estimator: str = "hgb",
-    holdout: float = 0.25,
-    seed: int = 0,
-    tolerance: float | None = None,
-    relative: float | None = None,
-    parts: Path | None = None,
-) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Trial:
+    """How every setting is tried: what each submodel is, the share of rows held out, the seed, and for numbers what counts as right."""
+
+    estimator: str = "hgb"
+    holdout: float = 0.25
+    seed: int = 0
+    tolerance: float | None = None
+    relative: float | None = None
+
+    def check(self, of_values: bool) -> None:
+        if of_values and (self.tolerance is None) == (self.relative is None):
+            raise InputError("the target holds numbers: say with tolerance or relative (one of them) what counts as right")
+        if not of_values and (self.tolerance is not None or self.relative is not None):
+            raise InputError("tolerance and relative are for targets of numbers, and this one holds labels: leave them out")
+        if not 0 < self.holdout < 1:
+            raise InputError(f"holdout is {self.holdout}: it must lie between 0 and 1, the share of rows to certify on")
+
+
+USUAL = Trial()
+
+
+def sweep(training: Training, grid: Grid, trial: Trial = USUAL, parts: Path | None = None) -> dict[str, Any]:
     """Fit every number of submodels on most rows, and certify the others under every rule.
 
     ``parts`` is a folder where each finished number of submodels is kept, so that a sweep that was interrupted can go on.
     """
-    if training.of_values and (tolerance is None) == (relative is None):
-        raise InputError("the target holds numbers: say with tolerance or relative (one of them) what counts as right")
-    if not training.of_values and (tolerance is not None or relative is not None):
-        raise InputError("tolerance and relative are for targets of numbers, and this one holds labels: leave them out")
-    if not 0 < holdout < 1:
-        raise InputError(f"holdout is {holdout}: it must lie between 0 and 1, the share of rows to certify on")
-    learn, held = _split(training, holdout, seed)
+    trial.check(training.of_values)
+    learn, held = _split(training, trial)
     options = grid.options(training.of_values)
     rules = [choose_rule(one["rule"], training.of_values, **_numbers(one)) for one in options]
     for rule in rules:
@@ -110,11 +118,7 @@ def sweep(
         "units": training.said.units,
         "trusted": training.said.trusted,
         "ignore": training.said.ignore,
-        "estimator": estimator,
-        "seed": seed,
-        "holdout": holdout,
-        "tolerance": tolerance,
-        "relative": relative,
+        **asdict(trial),
         "task": "regression" if training.of_values else "classification",
         "options": options,
     }
@@ -128,7 +132,7 @@ def sweep(
             settings += json.loads(kept.read_bytes())
             continue
         print(f"partita: {size} submodels ({done + 1} of {len(sizes)})", file=sys.stderr)
-        found = _certified(training, estimator, rules, options, size, seed, learn, held, tolerance, relative)
+        found = _certified(training, trial, rules, options, size, learn, held)
         if kept is not None:
             write_whole(kept, json.dumps(found).encode())
         settings += found
@@ -136,23 +140,14 @@ def sweep(
     return asked | {"counts": counted, "held_out": len(held), "learnt_from": len(learn), "settings": settings, "best": best(settings)}
 
 
-def sweep_file(
-    training: Training,
-    grid: Grid,
-    out: Any,
-    estimator: str = "hgb",
-    holdout: float = 0.25,
-    seed: int = 0,
-    tolerance: float | None = None,
-    relative: float | None = None,
-) -> dict[str, Any]:
+def sweep_file(training: Training, grid: Grid, out: Any, trial: Trial = USUAL) -> dict[str, Any]:
     """Sweep, and write sweep.json and sweep.png into a folder; what is done when it is interrupted is not done again."""
     from .plot import plot_sweep
 
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out {str(folder)!r} is a file: give a folder")
-    found = sweep(training, grid, estimator, holdout, seed, tolerance, relative, parts=folder)
+    found = sweep(training, grid, trial, parts=folder)
     write_whole(folder / "sweep.png", plot_sweep(found))
     write_whole(folder / "sweep.json", json.dumps(found, indent=1, allow_nan=False).encode())
     for part in folder.glob("submodels-*.json"):
@@ -194,21 +189,11 @@ def in_words(one: Mapping[str, Any]) -> str:
 
 
 def _certified(
-    training: Training,
-    estimator: str,
-    rules: Iterable[Rule],
-    options: Iterable[dict[str, Any]],
-    size: int,
-    seed: int,
-    learn: Array,
-    held: Array,
-    tolerance: float | None,
-    relative: float | None,
+    training: Training, trial: Trial, rules: list[Rule], options: list[dict[str, Any]], size: int, learn: Array, held: Array
 ) -> list[dict[str, Any]]:
     """The curve of every rule for one number of submodels."""
-    first, *_ = rules = list(rules)
-    ensemble = training.ensemble(estimator, first, size, seed).fit(training.table.only(learn), training.y[learn])
-    answers = Answers(ensemble, training.table.only(held), tolerance, relative)
+    ensemble = training.ensemble(trial.estimator, rules[0], size, trial.seed).fit(training.table.only(learn), training.y[learn])
+    answers = Answers(ensemble, training.table.only(held), trial.tolerance, trial.relative)
     truth, classes = training.y[held], getattr(ensemble, "classes_", np.empty(0))
     found = []
     for rule, said in zip(rules, options, strict=True):
@@ -228,15 +213,15 @@ def _certified(
     return found
 
 
-def _split(training: Training, holdout: float, seed: int) -> tuple[Array, Array]:
+def _split(training: Training, trial: Trial) -> tuple[Array, Array]:
     """Rows to learn from and rows to certify, each label in both where it can be."""
     labels = None if training.of_values else training.y
     if labels is not None and np.unique(labels, return_counts=True)[1].min() < 2:
         labels = None
     try:
-        learn, held = train_test_split(np.arange(training.table.n_rows), test_size=holdout, random_state=seed, stratify=labels)
+        learn, held = train_test_split(np.arange(training.table.n_rows), test_size=trial.holdout, random_state=trial.seed, stratify=labels)
     except ValueError as exc:
-        raise InputError(f"the table has {training.table.n_rows} rows, too few to hold out {holdout:g} of them: {exc}") from exc
+        raise InputError(f"the table has {training.table.n_rows} rows, too few to hold out {trial.holdout:g} of them: {exc}") from exc
     if not training.of_values and len(np.unique(training.y[learn])) < 2:
         raise InputError("the rows to learn from hold one label only: give more rows, or a smaller holdout")
     return np.sort(learn), np.sort(held)
