@@ -38,6 +38,7 @@ def partita(monkeypatch, capsys):
         monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() changes it
         with warnings.catch_warnings():
             warnings.simplefilter("default")
+            warnings.simplefilter("ignore", DeprecationWarning)  # as Python itself does
             with pytest.raises(SystemExit) as stop:
                 main()
         out, err = capsys.readouterr()
