@@ -7,10 +7,11 @@ from ..errors import MissingExtraError
 
 if TYPE_CHECKING:
     from .estimators import PixelSetClassifier
+    from .masked import MaskedImageClassifier
 
-__all__ = ["PixelSetClassifier"]
+__all__ = ["MaskedImageClassifier", "PixelSetClassifier"]
 
-_HOMES = {"PixelSetClassifier": "estimators"}
+_HOMES = {"MaskedImageClassifier": "masked", "PixelSetClassifier": "estimators"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,8 @@ from .submodels import Together, pixels_of
 
 def to_bytes(submodels: Together) -> tuple[bytes, dict[str, Any]]:
     """The weights, and what must be known to use them."""
+    if not isinstance(submodels, Together):
+        raise StoreError(f"{type(submodels).__name__} cannot be stored: use PixelSetClassifier, or keep the folder given as checkpoint=")
     model = submodels.model
     weights = {name: value.detach().cpu().contiguous() for name, value in model.networks.state_dict().items()}
     facts = {
