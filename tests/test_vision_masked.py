@@ -14,8 +14,8 @@ from partita.datasets import load_digits
 from partita.metrics import certified_accuracy
 from partita.scores import FLOOR
 from partita.vision import MaskedImageClassifier
-from partita.vision.masked import _share, _Submodel
 from partita.vision.masked_networks import PAPER, _GhostBatchNorm, network_in_network, recipe_for, resnet9
+from partita.vision.masked_training import MaskedSubmodel, _share
 
 SHAPE = (8, 8, 1)
 SETS = [list(range(t, 64, 3)) for t in range(3)]
@@ -140,7 +140,7 @@ def test_a_submodel_is_the_same_whatever_else_is_trained(few, honest):
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])
 def test_a_submodel_that_diverges_takes_no_other_along(few, digits, honest, monkeypatch, value):
-    built = _Submodel._built
+    built = MaskedSubmodel._built
 
     def broken(self):
         network = built(self)
@@ -148,7 +148,7 @@ def test_a_submodel_that_diverges_takes_no_other_along(few, digits, honest, monk
             nn.init.constant_(next(network.parameters()), value)
         return network
 
-    monkeypatch.setattr(_Submodel, "_built", broken)
+    monkeypatch.setattr(MaskedSubmodel, "_built", broken)
     submodels = small().fit_submodels(*few, SETS, [10, 11, 12])
     assert [same(a, b) for a, b in zip(submodels, honest, strict=True)] == [True, False, True]
     scores = submodels.scores(digits.X_test[:50])
@@ -180,7 +180,7 @@ def test_nothing_is_drawn_from_what_others_draw_from(few, honest):
 
 
 def one(pixels, shape=SHAPE, **settings):
-    return _Submodel(pixels, shape, np.arange(2), "resnet9", recipe_for("resnet9", shape, **settings), 0, torch.device("cpu"))
+    return MaskedSubmodel(pixels, shape, np.arange(2), "resnet9", recipe_for("resnet9", shape, **settings), 0, torch.device("cpu"))
 
 
 def test_all_other_pixels_are_zero():
@@ -240,7 +240,7 @@ def test_alone_it_is_a_classifier(digits):
 
 
 def test_an_interrupted_fit_goes_on_exactly(few, honest, tmp_path, monkeypatch):
-    fit, fitted = _Submodel.fit, []
+    fit, fitted = MaskedSubmodel.fit, []
 
     def stopping(self, own, labels, t, progress):
         fitted.append(t)
@@ -248,7 +248,7 @@ def test_an_interrupted_fit_goes_on_exactly(few, honest, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         fit(self, own, labels, t, progress)
 
-    monkeypatch.setattr(_Submodel, "fit", stopping)
+    monkeypatch.setattr(MaskedSubmodel, "fit", stopping)
     net = small(checkpoint=tmp_path / "state")
     with pytest.raises(KeyboardInterrupt):
         net.fit_submodels(*few, SETS, [10, 11, 12])
@@ -283,7 +283,7 @@ def test_progress(few, capsys):
 
 
 def test_too_little_memory_says_what_to_lower(few, monkeypatch):
-    monkeypatch.setattr(_Submodel, "fit", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no")))
+    monkeypatch.setattr(MaskedSubmodel, "fit", lambda *_: (_ for _ in ()).throw(torch.OutOfMemoryError("no")))
     with pytest.raises(InputError, match="batch_size=32: lower batch_size"):
         small().fit(*few)
 
