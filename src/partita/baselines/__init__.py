@@ -1,0 +1,1 @@
+"""The other defences, behind the same fit, predict and certify."""
