@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import warnings
+import zipfile
 from decimal import Decimal
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from partita import FeaturePartitionClassifier, store
 from partita.__main__ import main
 from partita.metrics import certified_accuracy
+from partita.rules import TopK
 
 UNITS = """
 trusted = ["mean area"]
@@ -427,3 +429,125 @@ def test_a_column_that_breaks_its_submodel_costs_one_vote(partita, tmp_path, mon
     assert "(1 of 150 rows)" in err
     good, bad = pd.read_csv("good.csv"), pd.read_csv("bad.csv")
     assert good.drop(index=7).equals(bad.drop(index=7))
+
+
+# ---- what a review found ----
+
+
+def test_large_labels_are_told_apart(partita, tmp_path):
+    """2^53 and 2^53 + 1 are one float: a truth read as floats would count every row as right."""
+    a, b = 2**53, 2**53 + 1
+    frame = pd.DataFrame({f"c{k}": np.arange(80) % 2 + 0.1 * k for k in range(5)}).assign(y=np.where(np.arange(80) % 2, a, b))
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    frame.assign(y=np.where(frame["y"] == a, b, a)).to_csv(tmp_path / "swapped.csv", index=False)
+    assert partita("fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m")[0] == 0
+    code, out, _ = partita("certify", tmp_path / "m", tmp_path / "swapped.csv", "--json")
+    assert (code, json.loads(out)["certified_accuracy"][0]) == (0, 0.0)
+
+
+@pytest.mark.parametrize(("target", "message"), [([1.0, np.inf], "infinity"), ([1e300, 2e300], None)])
+def test_numbers_that_are_no_labels(target, message, partita, tmp_path):
+    frame = pd.DataFrame({"a": np.arange(40) % 7, "b": np.arange(40) % 2.0, "c": 1.0, "y": target * 20})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    code, _, err = partita("fit", tmp_path / "t.parquet", "--target", "y", "--task", "classification", "--out", tmp_path / "m")
+    assert (code, "too large to be labels" in err) == (2, True)
+    if message:
+        code, _, err = partita("fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m")
+        assert (code, message in err) == (2, True)
+
+
+def test_unsigned_labels_stay_what_they_are(partita, tmp_path):
+    target = np.array([2**63 + 5, 2**63 + 7] * 20, dtype=np.uint64)
+    frame = pd.DataFrame({"a": np.arange(40) % 2.0, "b": np.arange(40) % 2.0, "c": 1.0, "y": target})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    assert partita("fit", tmp_path / "t.parquet", "--target", "y", "--task", "classification", "--out", tmp_path / "m")[0] == 0
+    code, out, err = partita("certify", tmp_path / "m", tmp_path / "t.parquet", "--json", "--out", tmp_path / "c.parquet")
+    assert (code, json.loads(out)["certified_accuracy"][0]) == (0, 1.0), err
+    assert set(pd.read_parquet(tmp_path / "c.parquet")["prediction"]) == {2**63 + 5, 2**63 + 7}
+
+
+def test_top_k_is_not_said_to_keep_its_prediction(partita, cancer, tmp_path):
+    """Its radius is about staying among the top k, so certify and report, which speak of the prediction, refuse it."""
+    train = pd.read_csv(cancer / "train.csv").drop(columns="id")
+    clf = FeaturePartitionClassifier(n_submodels=5, rule=TopK(k=1)).fit(train.drop(columns="diagnosis"), train["diagnosis"])
+    store.save(clf, tmp_path / "m")
+    for command in (["certify"], ["report", "--out", tmp_path / "r.html"]):
+        code, _, err = partita(command[0], tmp_path / "m", cancer / "unlabelled.parquet", *command[1:])
+        assert (code, "the model's rule is TopK" in err) == (2, True)
+
+
+def test_ignored_columns_are_handed_through_as_they_are(partita, tmp_path):
+    (tmp_path / "units.toml").write_text('ignore = ["id", "big"]\n')
+    rows = "".join(f"{k:05d},1000000000000000000{k % 10}0,{k % 2},{k % 3},{'xy'[k % 2]}\n" for k in range(40))
+    (tmp_path / "t.csv").write_text("id,big,a,b,y\n" + rows)
+    assert partita("fit", tmp_path / "t.csv", "--target", "y", "--units", tmp_path / "units.toml", "--out", tmp_path / "m")[0] == 0
+    assert partita("certify", tmp_path / "m", tmp_path / "t.csv", "--out", tmp_path / "c.csv")[0] == 0
+    got = pd.read_csv(tmp_path / "c.csv", dtype=str)
+    assert got["id"].tolist() == [f"{k:05d}" for k in range(40)]
+    assert got["big"][3] == "100000000000000000030"
+    (tmp_path / "units.toml").write_text('ignore = ["low_9"]\n')
+    (tmp_path / "t.csv").write_text("low_9,a,b,y\n" + "".join(f"{k},{k % 2},{k % 3},{'xy'[k % 2]}\n" for k in range(40)))
+    assert partita("fit", tmp_path / "t.csv", "--target", "y", "--units", tmp_path / "units.toml", "--out", tmp_path / "m")[0] == 0
+    code, _, err = partita("certify", tmp_path / "m", tmp_path / "t.csv")
+    assert (code, "the ignored column 'low_9' has the name of a column that certify writes" in err) == (2, True)
+
+
+def test_a_date_as_the_target(partita, tmp_path):
+    frame = pd.DataFrame({"a": range(40), "b": range(40), "y": pd.date_range("2020", periods=40)})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    assert partita("fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m")[0] == 0
+    code, _, err = partita("certify", tmp_path / "m", tmp_path / "t.csv", "--tolerance", "1e9")
+    assert code == 0, err
+    frame.assign(y=range(40)).to_parquet(tmp_path / "n.parquet", index=False)
+    code, _, err = partita("certify", tmp_path / "m", tmp_path / "n.parquet", "--tolerance", "1e9")
+    assert (code, "holds numbers, but the model learnt times" in err) == (2, True)
+
+
+def test_nothing_of_the_users_is_overwritten_or_deleted(partita, cancer, tmp_path):
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+        archive.writestr("thesis.txt", "years of work")
+    code, _, err = partita("fit", cancer / "train.csv", "--target", "diagnosis", "--out", tmp_path / "mine.zip")
+    assert (code, "holds no stored model" in err) == (2, True)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "submodels-notes.json").write_text("mine")
+    command = [
+        "sweep",
+        cancer / "train.csv",
+        "--target",
+        "diagnosis",
+        "--units",
+        cancer / "units.toml",
+        "--submodels",
+        "3",
+        "--rules",
+        "plurality",
+    ]
+    assert partita(*command, "--out", tmp_path / "s")[0] == 0
+    assert (tmp_path / "s" / "submodels-notes.json").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["fit", "train.csv", "--target", "diagnosis", "--seed", "-1", "--out", "m"], "--seed"),
+        (["certify", "numbers.zip", "numbers.parquet", "--tolerance", "inf"], "tolerance is inf"),
+        (["certify", "numbers.zip", "numbers.parquet", "--relative", "-1"], "relative is -1.0"),
+    ],
+)
+def test_numbers_out_of_range(options, message, partita, desk, numbers):
+    Path("numbers.zip").symlink_to(numbers / "model.zip")
+    Path("numbers.parquet").symlink_to(numbers / "test.parquet")
+    code, _, err = partita(*options)
+    assert (code, message in err) == (2, True)
+
+
+def test_a_sweep_of_something_else_is_refused(partita, cancer, model, numbers, tmp_path):
+    command = ["sweep", numbers / "train.parquet", "--target", "target", "--submodels", "3", "--relative", "0.4", "--stretches", "1"]
+    assert partita(*command, "--out", tmp_path / "s")[0] == 0
+    code, _, err = partita("report", model, cancer / "test.parquet", "--sweep", tmp_path / "s", "--out", tmp_path / "r.html")
+    assert (code, "sweep is about the target 'target', but the model predicts 'diagnosis'" in err) == (2, True)
+    (tmp_path / "odd.json").write_text(
+        '{"held_out": 7, "target": "y", "settings": [{"submodels": 3, "options": {"rule": "x"}, "curve": [5, 4]}]}'
+    )
+    code, _, err = partita("report", model, cancer / "test.parquet", "--sweep", tmp_path / "odd.json", "--out", tmp_path / "r.html")
+    assert (code, "is no sweep.json" in err) == (2, True)

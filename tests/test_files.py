@@ -199,3 +199,66 @@ def test_hashes(tmp_path):
     (tmp_path / "a.csv").write_text("a\n2\n")
     assert sha256_of(tmp_path) != whole
     assert isinstance(open_file(tmp_path / "a.csv").table({"a": NUMBER}), FileTable)
+
+
+# ---- folders whose files differ ----
+
+
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        ({"a": [1.0]}, "the column 'b' is nothing, elsewhere double in '2.parquet'"),
+        ({"a": [1.0], "b": [2.0], "c": [3.0]}, "the column 'c' is double, elsewhere nothing"),
+        ({"a": [1.0], "b": [True]}, "the column 'b' is bool, elsewhere double"),
+        ({"a": pa.array([1.0], pa.float32()), "b": [2.0]}, "the column 'a' is float, elsewhere double"),
+        ({"a": pa.nulls(1), "b": [2.0]}, "the column 'a' is null, elsewhere double"),
+    ],
+)
+def test_files_of_a_folder_must_be_alike(second, message, tmp_path):
+    """What one file lacks would be read as gaps, what has another type would be changed."""
+    pq.write_table(pa.table({"a": [1.0], "b": [2.0]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table(second), tmp_path / "2.parquet")
+    with pytest.raises(InputError, match=message):
+        open_file(tmp_path)
+
+
+def test_the_order_of_columns_in_a_folder_does_not_matter(tmp_path):
+    pq.write_table(pa.table({"a": [1.0], "b": [2.0]}), tmp_path / "1.parquet")
+    pq.write_table(pa.table({"b": [4.0], "a": [3.0]}), tmp_path / "2.parquet")
+    assert open_file(tmp_path).table({"a": NUMBER}).take([0])["a"].tolist() == [1.0, 3.0]
+
+
+# ---- encodings and blame ----
+
+
+def test_bytes_that_are_no_text(tmp_path):
+    (tmp_path / "header.csv").write_bytes(b"caf\xe9,y\n1,2\n")
+    with pytest.raises(InputError, match="cannot be read as CSV"):
+        open_file(tmp_path / "header.csv")
+    (tmp_path / "cell.csv").write_bytes(b"t,y\ncaf\xe9,2\n")
+    with pytest.raises(InputError, match="cannot be read as CSV"):
+        open_file(tmp_path / "cell.csv", kinds={"t": TEXT})
+    bad = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xe9")])
+    pq.write_table(pa.table({"t": bad}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="column 't' holds bytes that are no text"):
+        open_file(tmp_path / "a.parquet").table({"t": TEXT}).take([0])
+
+
+def test_the_right_cell_is_blamed(tmp_path):
+    (tmp_path / "a.csv").write_text("n,y\n 0.37,1\n1,1\nabc,2\n")
+    with pytest.raises(InputError, match="row 2, column 'n' holds 'abc'"):
+        open_file(tmp_path / "a.csv", kinds={"n": NUMBER})
+
+
+def test_times_are_read_the_same_way_when_fitted_and_later(tmp_path):
+    (tmp_path / "a.csv").write_text("t,y\n2020-01-01T00:00:00.123456789,1\n2020-01-01T01:00:00+01:00,1\n")
+    first = open_file(tmp_path / "a.csv")
+    later = open_file(tmp_path / "a.csv", kinds={"t": TIME})
+    kind = first.kind("t")
+    assert first.table({"t": kind}).take([0]).equals(later.table({"t": kind}).take([0]))
+
+
+def test_dates_far_away(tmp_path):
+    far = pa.array([10**6], pa.int32()).cast(pa.date32())
+    pq.write_table(pa.table({"t": far}), tmp_path / "a.parquet")
+    assert open_file(tmp_path / "a.parquet").table({"t": TIME}).take([0])["t"].tolist() == [86400.0 * 10**6]

@@ -213,3 +213,51 @@ def test_wrong_places_are_named(tmp_path):
         store.load(tmp_path / "nowhere")
     with pytest.raises(InputError, match="model is a GaussianNB"):
         store.save(GaussianNB(), tmp_path / "m")
+
+
+# ---- a manifest that contradicts itself ----
+
+
+TAMPERED = {
+    "a column in several units": lambda m: m["units"].update(columns=[[0]] * len(m["units"]["columns"])),
+    "a negative column": lambda m: m["units"]["columns"].__setitem__(0, [-1]),
+    "two units of one name": lambda m: m["units"]["names"].__setitem__(1, m["units"]["names"][0]),
+    "labels out of order": lambda m: m["classes"]["values"].reverse(),
+    "an odd setting": lambda m: m["settings"].update(on_failure="x"),
+    "a fixed vote of another size": lambda m: m.update(fixed_ballot=[0.0]),
+    "shifts of nothing": lambda m: m["partition"].update(shifts=[0, 99]),
+    "another kind of model": lambda m: m.update(ensemble="FeaturePartitionRegressor"),
+    "no versions": lambda m: m.pop("versions"),
+    "files as a list": lambda m: m.update(files=[]),
+    "files without facts": lambda m: m.update(files={name: {} for name in m["files"]}),
+    "numbers missing": lambda m: m.update(files={k.replace("submodel-0000", "submodel-0009"): v for k, v in m["files"].items()}),
+}
+
+
+@pytest.mark.parametrize("case", TAMPERED)
+def test_a_manifest_that_contradicts_itself_is_refused(case, tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    path = store.save(FeaturePartitionClassifier(n_submodels=5).fit(X, y), tmp_path / "m")
+    manifest = json.loads((path / "manifest.json").read_text())
+    TAMPERED[case](manifest)
+    if case == "numbers missing":
+        old = next(path.glob("submodel-0000*"))
+        old.rename(path / old.name.replace("submodel-0000", "submodel-0009"))
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(StoreError):
+        store.load(path)
+
+
+def test_what_a_radius_counts_is_not_taken_from_the_file(tmp_path):
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    path = store.save(FeaturePartitionClassifier(n_submodels=5).fit(X, y), tmp_path / "m")
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["counts"] = {"what": "galaxies", "total": 1000, "trusted": []}
+    (path / "manifest.json").write_text(json.dumps(manifest))
+    assert str(store.load(path).counts_) == "columns (13 in all)"
+
+
+def test_columns_named_by_numbers(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    clf = FeaturePartitionClassifier(n_submodels=5).fit(pd.DataFrame(X), y)
+    assert np.array_equal(store.load(store.save(clf, tmp_path / "m")).ballots(pd.DataFrame(X)), clf.ballots(pd.DataFrame(X)))

@@ -10,6 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.metrics import certified_accuracy, envelope
+from partita.recipes import code_of, named_estimator
 from partita.rules import Median, Plurality, RunOff, Tournament
 from partita.sweep import Grid, Trial, best, in_words, read_sweep, sweep, sweep_file
 from partita.workflow import open_training
@@ -31,8 +32,6 @@ def test_every_setting_is_what_python_gives(digits):
     learn, held = train_test_split(np.arange(500), test_size=0.25, random_state=0, stratify=frame["digit"])
     learn, held = np.sort(learn), np.sort(held)
     X, y = frame.drop(columns="digit").astype(float), frame["digit"].to_numpy()
-    from partita.recipes import named_estimator
-
     proofs = {}
     for size in (5, 9):
         for name, rule in (
@@ -86,7 +85,9 @@ def test_files_and_going_on(digits, tmp_path, capsys, monkeypatch):
     assert fits == [3, 5, 5]  # the first was not done again
     assert sorted(path.name for path in out.iterdir()) == ["sweep.json", "sweep.png"]
     assert (out / "sweep.png").read_bytes()[:4] == b"\x89PNG"
-    assert read_sweep(out) == read_sweep(out / "sweep.json") == json.loads(json.dumps(found))
+    assert json.loads((out / "sweep.json").read_text()) == json.loads(json.dumps(found))
+    assert read_sweep(out) == read_sweep(out / "sweep.json")
+    assert read_sweep(out)["settings"] == found["settings"]
 
 
 def test_what_was_done_with_other_settings_does_not_count(digits, tmp_path, monkeypatch):
@@ -118,3 +119,12 @@ def test_too_few_rows(tmp_path):
     (tmp_path / "a.csv").write_text("a,b,y\n1,2,x\n2,3,y\n")
     with pytest.raises(InputError, match="rows to learn from hold one label only"):
         sweep(open_training(tmp_path / "a.csv", "y"), Grid())
+
+
+def test_other_code_is_another_estimator(digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "changing.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
+    first = code_of("changing:Mine")
+    (tmp_path / "changing.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine  # and more\n")
+    assert first != code_of("changing:Mine")
+    assert code_of("hgb") is None

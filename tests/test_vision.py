@@ -315,6 +315,13 @@ def test_what_cannot_be_promised(settings, message, digits):
         FeaturePartitionClassifier(net, n_submodels=3, image_shape=SHAPE, **settings).fit(digits.X_train[:64], digits.y_train[:64])
 
 
+def test_sample_weight_is_refused(digits):
+    net = PixelSetClassifier(SHAPE, epochs=1, device="cpu", verbose=0)
+    clf = FeaturePartitionClassifier(net, n_submodels=3, image_shape=SHAPE)
+    with pytest.raises(InputError, match="sample_weight cannot reach"):
+        clf.fit(digits.X_train[:64], digits.y_train[:64], sample_weight=np.ones(64))
+
+
 def test_half_pixels_are_refused():
     assert pixels_of([3, 4, 5, 0, 1, 2], (2, 2, 3)) == [0, 1]
     with pytest.raises(InputError, match="some channels of a pixel"):

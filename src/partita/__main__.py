@@ -1,5 +1,6 @@
 """The command ``partita``: what goes wrong becomes one sentence and an exit code."""
 
+import os
 import sys
 import warnings
 from typing import Any
@@ -55,6 +56,10 @@ def _sentence(exc: Exception) -> str:
 
 def _stop(sentence: str, code: int) -> None:
     print(f"partita: {sentence}", file=sys.stderr)
+    if code == INTERRUPTED:  # submodels may still be at work in other threads, and some libraries abort when Python ends under them
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     sys.exit(code)
 
 

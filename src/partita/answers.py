@@ -33,6 +33,9 @@ class Answers:
             raise InputError("tolerance and relative are for models of numbers, and this one predicts labels: leave them out")
         if tolerance is not None and relative is not None:
             raise InputError("tolerance and relative are both given: choose one")
+        for name, width in (("tolerance", tolerance), ("relative", relative)):
+            if width is not None and not 0 <= width < np.inf:
+                raise InputError(f"{name} is {width}: it must be a finite number, 0 or above")
         self.model, self.tolerance, self.relative = model, tolerance, relative
         self.table, self.ballots = model._ballots(X)
         self.rule: Rule = model.rule_

@@ -23,7 +23,7 @@ Target = Annotated[str, typer.Option(help="The column to predict.")]
 Units = Annotated[Path | None, typer.Option(help="A units.toml: which columns come from which source, and which are trusted.")]
 Task = Annotated[str, typer.Option(help="classification, regression, or auto: as the target looks.")]
 Estimator = Annotated[str, typer.Option(help="What each submodel is: hgb, lightgbm, logistic, or your own as module:Class.")]
-Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.")]
+Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.", min=0)]
 Tolerance = Annotated[float | None, typer.Option(help="For numbers: a prediction counts as unchanged (or right) within this distance.")]
 Relative = Annotated[float | None, typer.Option(help="The same as a share of the value: 0.15 is 15 %.")]
 Trust = Annotated[

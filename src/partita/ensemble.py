@@ -92,7 +92,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
         self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
         self.fixed_ballot_ = self._fixed_ballot(y)
         if trains_together(estimator):
-            check_together(self, estimator)
+            check_together(self, estimator, sample_weight)
             columns = [self._columns(t) for t in range(len(self.partition_))]
             self.estimators_ = fit_together(clone(estimator), table, y, columns, seed)
             return self

@@ -60,8 +60,10 @@ class File:
                 f"the target {name!r} has {gaps.sum()} gap(s), the first in row {int(np.argmax(gaps))}: leave out the rows without one"
             )
         if kind == TEXT:
-            return np.asarray(column.cast(arrow.string()).to_pylist(), dtype=object)
-        as_floats = kind == TIME or arrow.types.is_decimal(column.type)
+            return np.asarray(_listed(column.cast(arrow.string()), name), dtype=object)
+        if kind == TIME:
+            return _column(column, kind, name)
+        as_floats = arrow.types.is_decimal(column.type)
         return np.asarray(_floats(column, kind, name) if as_floats else column.to_numpy())
 
     def has_gaps(self, name: str) -> bool:
@@ -148,8 +150,20 @@ class _ParquetFile(File):
             self._dataset = pyarrow.dataset.dataset(path, format="parquet")
             self.names = list(self._dataset.schema.names)
             self.n_rows = self._dataset.count_rows()
-        except (OSError, ValueError) as exc:
+            files = {Path(part.path).name: part.physical_schema for part in self._dataset.get_fragments()}
+        except (OSError, ValueError, pyarrow.ArrowException) as exc:
             raise InputError(f"{str(path)!r} cannot be read as Parquet: {_first_line(exc)}") from exc
+        for name, schema in files.items():
+            self._check_alike(name, schema)
+
+    def _check_alike(self, name: str, schema: Any) -> None:
+        """All files of a folder have the same columns: what one lacks would be filled with gaps, what has another type changed."""
+        first = {field.name: field.type for field in self._dataset.schema}
+        other = {field.name: field.type for field in schema}
+        for column in [*first, *other]:
+            if first.get(column) != other.get(column):
+                found = f"{other.get(column, 'nothing')}, elsewhere {first.get(column, 'nothing')}"
+                raise InputError(f"{str(self.path)!r}: the column {column!r} is {found} in {name!r}: make all files alike")
 
     def arrow_type(self, name: str) -> Any:
         return self._dataset.schema.field(name).type
@@ -157,7 +171,7 @@ class _ParquetFile(File):
     def arrow(self, names: Sequence[str]) -> Any:
         try:
             return self._dataset.to_table(columns=list(names))
-        except (OSError, ValueError) as exc:
+        except (OSError, ValueError, _arrow().ArrowException) as exc:
             raise InputError(f"{str(self.path)!r} cannot be read as Parquet: {_first_line(exc)}") from exc
 
 
@@ -171,14 +185,21 @@ class _CsvFile(File):
         types = {name: wanted[kind] for name, kind in (kinds or {}).items()}
         try:
             self._table = self._read(types)
-            times = {field.name: arrow.string() for field in self._table.schema if arrow.types.is_time(field.type)}
-            if times:  # a time of day is no moment: it stays a text
-                self._table = self._read(types | times)
-        except (OSError, ValueError) as exc:
+            self._times = {
+                field.name for field in self._table.schema if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)
+            }
+            # a time is read cell by cell, now as later; a time of day is no moment and stays a text
+            texts = self._times | {field.name for field in self._table.schema if arrow.types.is_time(field.type)}
+            if texts:
+                self._table = self._read(types | dict.fromkeys(texts, arrow.string()))
+            self.names, self.n_rows = list(self._table.column_names), self._table.num_rows
+        except (OSError, ValueError, arrow.ArrowException) as exc:
             if "conversion error" in str(exc):
                 self._name_bad_cell(kinds or {})
             raise InputError(f"{str(path)!r} cannot be read as CSV: {_first_line(exc)}") from exc
-        self.names, self.n_rows = list(self._table.column_names), self._table.num_rows
+
+    def kind(self, name: str) -> str:
+        return TIME if name in self._times else super().kind(name)
 
     def _read(self, types: dict[str, Any]) -> Any:
         import pyarrow.csv
@@ -191,25 +212,35 @@ class _CsvFile(File):
 
     def _name_bad_cell(self, kinds: Mapping[str, str]) -> None:
         """Say which cell it is that cannot be read by its column's kind."""
-        import pyarrow.compute
-
-        texts = self._read({name: _arrow().string() for name in kinds})
-        for name, kind in kinds.items():
-            if kind not in (NUMBER, BOOLEAN) or name not in texts.column_names:
-                continue
-            column = texts.column(name)
-            wanted = _arrow().float64() if kind == NUMBER else _arrow().bool_()
-            for row, value in enumerate(column.to_pylist()):
-                try:
-                    pyarrow.compute.cast(_arrow().scalar(value, _arrow().string()), wanted)
-                except ValueError as exc:
-                    raise CellError(row, name, kind, value) from exc
+        try:
+            texts = self._read({name: _arrow().string() for name in kinds})
+            columns = {
+                name: texts.column(name).to_pylist()
+                for name, kind in kinds.items()
+                if kind in (NUMBER, BOOLEAN) and name in texts.column_names
+            }
+        except (OSError, ValueError, _arrow().ArrowException):
+            return
+        for name, values in columns.items():
+            for row, value in enumerate(values):
+                if value is not None and not _reads_as(value.strip(), kinds[name]):
+                    raise CellError(row, name, kinds[name], value)
 
     def arrow_type(self, name: str) -> Any:
         return self._table.schema.field(name).type
 
     def arrow(self, names: Sequence[str]) -> Any:
         return self._table.select(list(names))
+
+
+def _reads_as(text: str, kind: str) -> bool:
+    if kind == BOOLEAN:
+        return text.lower() in ("true", "false", "0", "1")
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _kind(arrow: Any, data_type: Any) -> str | None:
@@ -233,9 +264,9 @@ def _column(column: Any, kind: str, name: str) -> Array:
     if kind == TEXT:
         if found != TEXT and not empty:
             raise InputError(f"column {name!r} holds {column.type} where the model was fitted with texts: store it as text")
-        return cells(column.to_pylist(), TEXT, name)
+        return cells(_listed(column, name), TEXT, name)
     if kind == TIME and found == TEXT:
-        return cells(column.to_pylist(), TIME, name)
+        return cells(_listed(column, name), TIME, name)
     matches = found == TIME if kind == TIME else found in (NUMBER, BOOLEAN)
     if not matches and not empty:
         present = column.drop_null()
@@ -245,14 +276,22 @@ def _column(column: Any, kind: str, name: str) -> Array:
     return _floats(column, kind, name)
 
 
+def _listed(column: Any, name: str) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError as exc:
+        raise InputError(f"column {name!r} holds bytes that are no text in UTF-8: store the table as UTF-8") from exc
+
+
 def _floats(column: Any, kind: str, name: str) -> Array:
     arrow = _arrow()
     if arrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if kind == TIME and not arrow.types.is_null(column.type):
-        micro = column.cast(arrow.timestamp("us"), safe=False) if arrow.types.is_date(column.type) else column
-        unit = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}[micro.type.unit]
-        return np.asarray(micro.cast(arrow.int64()).cast(arrow.float64(), safe=False).to_numpy() / unit)
+        if arrow.types.is_date32(column.type):
+            return np.asarray(column.cast(arrow.int32()).cast(arrow.float64()).to_numpy() * 86400.0)
+        unit = 1e3 if arrow.types.is_date64(column.type) else {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit]
+        return np.asarray(column.cast(arrow.int64()).cast(arrow.float64(), safe=False).to_numpy() / unit)
     values: Array = column.cast(arrow.float64(), safe=False).to_numpy()
     if kind == BOOLEAN and not np.isin(values[~np.isnan(values)], (0, 1)).all():
         row = int(np.argmax(~np.isnan(values) & ~np.isin(values, (0, 1))))

@@ -3,6 +3,7 @@
 They take a frame with columns of floats and texts, gaps among them, as it comes from a file.
 """
 
+import hashlib
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -34,6 +35,15 @@ def named_estimator(name: str, of_values: bool) -> Any:
     return _own(name, of_values)
 
 
+def code_of(name: str) -> str | None:
+    """The sha256 of the file that ``module:Class`` comes from: other code is another estimator."""
+    if ":" not in name:
+        return None
+    _own(name, of_values=None)
+    source = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest() if source and Path(source).is_file() else None
+
+
 def _logistic() -> Any:
     numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
     texts = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=RARE)
@@ -56,7 +66,7 @@ def _lightgbm(of_values: bool) -> Any:
     return make_pipeline(columns, booster)
 
 
-def _own(name: str, of_values: bool) -> Any:
+def _own(name: str, of_values: bool | None) -> Any:
     """What ``module:Class`` makes; the module may lie in the current folder."""
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
@@ -72,7 +82,7 @@ def _own(name: str, of_values: bool) -> Any:
         estimator = made if hasattr(made, "fit") and not isinstance(made, type) else made()
     except TypeError as exc:
         raise InputError(f"estimator {name!r} cannot be made without arguments: {exc}") from exc
-    if not (is_regressor if of_values else is_classifier)(estimator):
+    if of_values is not None and not (is_regressor if of_values else is_classifier)(estimator):
         wanted = "regressor, since the target holds numbers" if of_values else "classifier, since the target holds labels"
         raise InputError(f"estimator {name!r} gives a {type(estimator).__name__}, which is no scikit-learn {wanted}")
     return estimator

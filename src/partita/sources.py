@@ -64,7 +64,7 @@ class _FrameTable(Table):
         self.n_rows, self.n_columns = frame.shape
         self.frame = frame.implementation.value
         self.index = nw.maybe_get_index(frame)
-        self.kinds = kinds.of_frame(frame)
+        self.kinds = kinds.of_frame(frame) if all(isinstance(name, str) for name in frame.columns) else None
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]

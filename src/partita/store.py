@@ -12,6 +12,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import __version__
 from .atomic import write_whole
-from .certificates import Counts
 from .ensemble import FeaturePartitionEnsemble
 from .errors import InputError, MissingExtraError, StoreError
 from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
@@ -85,7 +85,7 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     if together:
         from .vision.keeping import to_bytes
 
-        content, networks = to_bytes(model.estimators_)
+        content, networks = to_bytes(model.estimators_, model.classes_)
         digest = hashlib.sha256(content).hexdigest()
         name = f"{NETWORKS}-{digest[:16]}.safetensors"
         files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
@@ -161,17 +161,21 @@ def _restored(read: Read, trusted: Sequence[str]) -> Any:
     manifest = _manifest_of(read)
     try:
         model = _from_manifest(manifest)
-        files = manifest["files"]
-    except (KeyError, TypeError, ValueError) as exc:
+        files = {str(name): {"sha256": str(facts["sha256"]), "bytes": int(facts["bytes"])} for name, facts in manifest["files"].items()}
+        versions = {library: str(manifest["versions"][library]) for library in LIBRARIES}
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as exc:
         if isinstance(exc, StoreError):
             raise
         raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
-    _compare_versions(manifest["versions"])
+    _compare_versions(versions)
     parts = {name: _part(read, name, facts, trusted) for name, facts in sorted(files.items()) if not name.startswith(NETWORKS)}
     model.estimator = next((part for name, part in parts.items() if name.startswith(ESTIMATOR)), None)
     model.estimators_ = [part for name, part in parts.items() if not name.startswith(ESTIMATOR)]
     if manifest.get("networks") is not None:
         model.estimators_ = _networks(read, files, manifest["networks"], model)
+    numbers = [name.split("-")[1] for name in parts if not name.startswith(ESTIMATOR)]
+    if numbers != [f"{t:04d}" for t in range(len(numbers))]:
+        raise StoreError(f"the submodel files are not numbered from 0 on: {MANIFEST} was changed or damaged")
     if len(model.estimators_) != len(model.partition_):
         raise StoreError(f"the model has {len(model.estimators_)} submodel files for {len(model.partition_)} submodels: it is not whole")
     return model
@@ -282,17 +286,44 @@ def _from_manifest(manifest: dict[str, Any]) -> Any:
         model.classes = model.classes_.tolist()
     model.partition_ = subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
     model.units_, model.rule_ = units_, rule
-    model.counts_ = Counts(str(manifest["counts"]["what"]), int(manifest["counts"]["total"]), tuple(manifest["counts"]["trusted"]))
     model.fixed_ballot_ = np.asarray(manifest["fixed_ballot"], dtype=np.float32 if manifest["classes"] is not None else np.float64)
     model.n_features_in_ = int(manifest["n_features"])
     model.kinds_ = manifest["kinds"]
     if manifest["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(manifest["feature_names"], dtype=object)
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
+    model.counts_ = model._counts(names, int(manifest["counts"]["total"]) - len(units_) if model.label_attacks else 0)
+    model._validate_params()
+    _check_whole(model)
     if model.kinds_ is not None and (list(model.kinds_) != manifest["feature_names"] or not {*model.kinds_.values()} <= {*KINDS, None}):
         raise StoreError(f"{MANIFEST} is damaged: the kinds of its columns are not known")
     if model.partition_.n_units != len(units_) or sum(map(len, units_.columns)) + len(units_.trusted) != model.n_features_in_:
         raise StoreError(f"{MANIFEST} is damaged: its partition, units and columns do not fit together")
     return model
+
+
+def _check_whole(model: Any) -> None:
+    """What a fitted model's parts say of each other: every column in one unit, every unit in one set, labels in their order."""
+    columns = [*chain.from_iterable(model.units_.columns), *model.units_.trusted]
+    if sorted(columns) != list(range(model.n_features_in_)) or not all(map(len, model.units_.columns)):
+        raise StoreError(f"{MANIFEST} is damaged: its units do not hold every column once")
+    if len(set(model.units_.names)) < len(model.units_):
+        raise StoreError(f"{MANIFEST} is damaged: two units have one name")
+    if model.partition_.n_units != len(model.units_):
+        raise StoreError(f"{MANIFEST} is damaged: its partition and its units do not fit together")
+    shifts = getattr(model.partition_, "shifts", ())
+    if len(set(shifts)) < len(shifts) or not all(0 <= shift < len(model.partition_) for shift in shifts):
+        raise StoreError(f"{MANIFEST} is damaged: the shifts of its overlapping sets are none")
+    if hasattr(model, "classes_"):
+        if not np.array_equal(np.unique(model.classes_), model.classes_):
+            raise StoreError(f"{MANIFEST} is damaged: its labels are not in order")
+        if model.fixed_ballot_.shape != model.classes_.shape:
+            raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
+    of_values = isinstance(model, FeaturePartitionRegressor)
+    if not np.isfinite(model.fixed_ballot_).all() or {of_values, isinstance(model.rule_, Median), not hasattr(model, "classes_")} != {
+        of_values
+    }:
+        raise StoreError(f"{MANIFEST} is damaged: its rule or its fixed vote does not fit the model")
 
 
 def _plain(value: Any) -> Any:
@@ -331,7 +362,10 @@ def _compare_versions(stored: dict[str, str]) -> None:
 def _is_store(target: Path) -> bool:
     if target.is_dir():
         return (target / MANIFEST).is_file() or not any(target.iterdir())
-    return zipfile.is_zipfile(target)
+    if not zipfile.is_zipfile(target):
+        return False
+    with zipfile.ZipFile(target) as archive:
+        return MANIFEST in archive.namelist()
 
 
 def _dumped(part: str, fitted: Any) -> bytes:

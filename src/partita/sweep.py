@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,6 +20,7 @@ from .atomic import write_whole
 from .errors import InputError
 from .files import sha256_of
 from .metrics import certified_accuracy_curve, median_radius
+from .recipes import code_of
 from .rules import Rule
 from .units import choose_units
 from .workflow import Training, choose_rule
@@ -26,6 +28,7 @@ from .workflow import Training, choose_rule
 Array = NDArray[Any]
 
 SUBMODELS = (5, 11, 21, 31, 51)
+PART = r"submodels-\d{4,}-[0-9a-f]{16}\.json"  # what a sweep keeps of one number of submodels until it is done
 RULES = ("plurality", "runoff", "tournament")
 MARGINS = (0.0, 0.5, 2.0)
 PRIORS = (0.0, 0.5)
@@ -119,6 +122,7 @@ def sweep(training: Training, grid: Grid, trial: Trial = USUAL, parts: Path | No
         "trusted": training.said.trusted,
         "ignore": training.said.ignore,
         **asdict(trial),
+        "code": code_of(trial.estimator),
         "task": "regression" if training.of_values else "classification",
         "options": options,
     }
@@ -151,7 +155,8 @@ def sweep_file(training: Training, grid: Grid, out: Any, trial: Trial = USUAL) -
     write_whole(folder / "sweep.png", plot_sweep(found))
     write_whole(folder / "sweep.json", json.dumps(found, indent=1, allow_nan=False).encode())
     for part in folder.glob("submodels-*.json"):
-        part.unlink()
+        if re.fullmatch(PART, part.name):
+            part.unlink()
     return found
 
 
@@ -163,8 +168,11 @@ def read_sweep(path: Any) -> dict[str, Any]:
         raise InputError(f"sweep {str(place)!r} does not exist: give the sweep.json that partita sweep wrote")
     try:
         found = json.loads(place.read_bytes())
+        curves = [np.asarray(one["curve"], dtype=float) for one in found["settings"]]
+        if not all(((curve >= 0) & (curve <= 1)).all() and (np.diff(curve) <= 0).all() for curve in curves):
+            raise ValueError("a curve that is none")
         best(found["settings"])
-        return dict(found)
+        return {"held_out": int(found["held_out"]), "target": str(found["target"]), "settings": list(found["settings"])}
     except (KeyError, TypeError, ValueError, RecursionError) as exc:
         raise InputError(f"sweep {str(place)!r} is no sweep.json of partita sweep: {type(exc).__name__}") from exc
 

@@ -24,9 +24,11 @@ def trains_together(estimator: Any) -> bool:
     return hasattr(estimator, "fit_submodels")
 
 
-def check_together(ensemble: Any, estimator: Any) -> None:
+def check_together(ensemble: Any, estimator: Any, sample_weight: Any) -> None:
     """What cannot be promised when all submodels are trained in one go."""
     name = type(estimator).__name__
+    if sample_weight is not None:
+        raise InputError(f"sample_weight cannot reach {name}, which trains all submodels at once: leave it out")
     if ensemble.label_attacks:
         raise InputError(f"label_attacks cannot be had with {name}, which trains all submodels on the same labels: leave it out")
     if ensemble.on_failure == "vote":

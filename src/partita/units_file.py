@@ -12,10 +12,10 @@
 Columns that are not named are units of their own.
 """
 
+import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -55,13 +55,23 @@ def read_units(path: Any, names: Sequence[str]) -> UnitsFile:
     )
 
 
+def _matches(pattern: str, name: str) -> bool:
+    """Whether a name fits a pattern, in which * and ? alone have a meaning."""
+    parts = re.split(r"([*?])", pattern)
+    return re.fullmatch("".join({"*": ".*", "?": "."}.get(part, re.escape(part)) for part in parts), name, re.DOTALL) is not None
+
+
 def _columns(listed: Any, where: str, names: Sequence[str], place: Path) -> list[str]:
     """The columns that a list of names and patterns stands for."""
     if not isinstance(listed, list) or not all(isinstance(name, str) for name in listed):
         raise InputError(f"units {str(place)!r}: {where} must be a list of column names")
     found: list[str] = []
     for pattern in listed:
-        matching = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
+        matching = [name for name in names if _matches(pattern, name)]
+        if pattern in names and matching != [pattern]:
+            raise InputError(
+                f"units {str(place)!r}: {where} names {pattern!r}, which is a column and a pattern for others: rename the column"
+            )
         if not matching:
             raise InputError(f"units {str(place)!r}: {where} names the column {pattern!r}, which the table does not have")
         found += [name for name in matching if name not in found]

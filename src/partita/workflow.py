@@ -1,6 +1,8 @@
 """From files to files: fit a model on a table and store it; certify another table with it."""
 
 import io
+import re
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,13 @@ from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
 from .files import File, FileTable, open_file, sha256_of
 from .kinds import BOOLEAN, NUMBER, TEXT
 from .recipes import named_estimator
-from .rules import Median, Rule, Tournament, named_rule
+from .rules import Median, Rule, TopK, Tournament, named_rule
 from .units_file import UnitsFile, read_units
 
 Array = NDArray[Any]
 
 MOST_LABELS = 20  # whole numbers with more different values than this are taken for values, not labels
+LARGEST_WHOLE = 2.0**53  # up to here a float tells whole numbers apart
 TASKS = ("auto", "classification", "regression")
 
 
@@ -79,10 +82,14 @@ def open_training(data: Any, target: str, units: Any = None, task: str = "auto")
         y = y.astype(np.float64)
         if not np.isfinite(y).all():
             raise InputError(f"the target {target!r} holds an infinity in row {int(np.argmin(np.isfinite(y)))}: leave out that row")
-    elif kind == NUMBER and y.dtype.kind != "i" and np.all(y == np.floor(y)):
-        y = y.astype(np.int64)
     elif kind == NUMBER and y.dtype.kind == "f":
-        raise InputError(f"the target {target!r} holds fractions, which are no labels: use --task regression")
+        if not np.all(np.abs(y) <= LARGEST_WHOLE):
+            raise InputError(
+                f"the target {target!r} holds numbers too large to be labels: use --task regression, or store them as whole numbers"
+            )
+        if not np.all(y == np.floor(y)):
+            raise InputError(f"the target {target!r} holds fractions, which are no labels: use --task regression")
+        y = y.astype(np.int64)
     if not of_values and len(np.unique(y)) == 1:
         raise InputError(f"the target {target!r} holds one label only, {y.tolist()[0]!r}: there is nothing to learn or to prove")
     return Training(file, table, target, y, of_values, said)
@@ -91,7 +98,7 @@ def open_training(data: Any, target: str, units: Any = None, task: str = "auto")
 def _are_labels(kind: str, y: Array) -> bool:
     if kind in (TEXT, BOOLEAN):
         return True
-    return kind == NUMBER and bool(np.all(y == np.floor(y))) and len(np.unique(y)) <= MOST_LABELS
+    return kind == NUMBER and bool(np.all(np.isfinite(y) & (y == np.floor(y)))) and len(np.unique(y)) <= MOST_LABELS
 
 
 def choose_rule(
@@ -131,8 +138,7 @@ class Certified:
 
         out: dict[str, Any] = {}
         ignored = [name for name in self._about.get("ignore", []) if name in self.file.names]
-        taken = {"prediction", "radius", "rival", "hangs_on"}
-        out |= {name: self.file.arrow([name]).column(name) for name in ignored if name not in taken}
+        out |= {name: self.file.arrow([name]).column(name) for name in ignored}
         out["prediction"] = self.answers.prediction
         proof, hangs = self.answers.proof, self.answers.hangs_on
         if proof is not None and hangs is not None:
@@ -199,13 +205,19 @@ def certify_file(
     manifest, ensemble = store.manifest(model), store.load(model, trusted)
     kinds = known_kinds(ensemble)
     about = manifest.get("about") or {}
-    target = about.get("target")
-    file = open_file(data, kinds=kinds if target is None else kinds | {target: about["target_kind"]})
+    target, ignore = about.get("target"), about.get("ignore", [])
+    if isinstance(ensemble.rule_, TopK):
+        raise InputError("the model's rule is TopK, whose radius is about staying among the top k: certify it in Python, with labels=")
+    as_text = [target] if target is not None and about["target_kind"] == TEXT else []
+    file = open_file(data, kinds=kinds | dict.fromkeys([*ignore, *as_text], TEXT))  # other targets are read as they look
+    for name in ignore:
+        if name in file.names and re.fullmatch(r"prediction|radius|rival|hangs_on|(low|high)_\d+", name):
+            raise InputError(f"the ignored column {name!r} has the name of a column that certify writes: rename it")
     for name in kinds:
         if name not in file.names:
             raise InputError(f"data {str(file.path)!r} lacks the column {name!r}, which the model was fitted with: add it")
     for name in file.names:
-        if name not in kinds and name != target and name not in about.get("ignore", []):
+        if name not in kinds and name != target and name not in ignore:
             raise InputError(f"data {str(file.path)!r} has the column {name!r}, which the model was not fitted with: leave it out")
     ensemble.verbose = verbose
     answers = Answers(ensemble, file.table(kinds), tolerance, relative)
@@ -228,12 +240,12 @@ def known_kinds(model: Any) -> dict[str, str]:
 def _truth(file: File, target: str | None, kind: str | None, model: Any) -> Array | None:
     if target is None or target not in file.names:
         return None
-    if (file.kind(target) == TEXT) != (kind == TEXT):
-        raise InputError(
-            f"the target {target!r} of {str(file.path)!r} holds {file.kind(target)}s, but the model learnt {kind}s: leave it out"
-        )
-    if file.has_gaps(target):  # some rows have no truth yet
+    if file.has_gaps(target):
+        warnings.warn(f"the target {target!r} has gaps, so nothing is said about being right: leave out the rows without one", stacklevel=3)
         return None
+    found = file.kind(target)
+    if found != kind and {found, kind} != {NUMBER, BOOLEAN}:
+        raise InputError(f"the target {target!r} of {str(file.path)!r} holds {found}s, but the model learnt {kind}s: leave it out")
     y = file.target(target)
     return y if hasattr(model, "classes_") else y.astype(np.float64)
 
@@ -246,17 +258,20 @@ def write_table(columns: dict[str, Any], out: Any) -> Path:
 
     path = Path(out)
     check_writable(path)
-    table = pyarrow.table(columns)
     buffer = io.BytesIO()
-    if path.suffix.lower() == ".csv":
-        joined = {
-            name: pyarrow.array(["; ".join(cell) for cell in table.column(name).to_pylist()])
-            for name in table.column_names
-            if pyarrow.types.is_list(table.schema.field(name).type)
-        }
-        pyarrow.csv.write_csv(pyarrow.table({name: joined.get(name, table.column(name)) for name in table.column_names}), buffer)
-    else:
-        pyarrow.parquet.write_table(table, buffer)
+    try:
+        table = pyarrow.table(columns)
+        if path.suffix.lower() == ".csv":
+            if "hangs_on" in table.column_names:
+                joined = pyarrow.array(["; ".join(cell) for cell in table.column("hangs_on").to_pylist()])
+                table = table.set_column(table.column_names.index("hangs_on"), "hangs_on", joined)
+            pyarrow.csv.write_csv(table, buffer)
+        else:
+            pyarrow.parquet.write_table(table, buffer)
+    except (TypeError, pyarrow.ArrowException) as exc:
+        raise InputError(
+            f"out {str(path)!r} cannot hold these columns ({str(exc).splitlines()[0]}): write .parquet, or leave columns out"
+        ) from exc
     write_whole(path, buffer.getvalue())
     return path
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import __version__
 from ..atomic import write_whole
+from ..errors import InputError
 from ..files import sha256_of
 from ..sweep import read_sweep
 from ..workflow import Certified
@@ -19,6 +20,11 @@ __all__ = ["gather", "render", "write_report"]
 def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None) -> Path:
     """Write the report on a table that a stored model was asked about."""
     swept = None if sweep is None else read_sweep(sweep)
+    target = (certified.manifest.get("about") or {}).get("target")
+    if swept is not None and target is not None and swept["target"] != target:
+        raise InputError(
+            f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: give the sweep of this model's data"
+        )
     name = certified.file.path.name
     facts = gather(
         certified.answers,

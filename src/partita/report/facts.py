@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from ..answers import Answers
 from ..certificates import Certificates
-from ..partition import Partition
-from ..rules import Rule, named_rule
+from ..errors import InputError
+from ..rules import Rule, TopK, named_rule
 
 Array = NDArray[Any]
 
@@ -41,12 +41,14 @@ def gather(
     swept : what a sweep found, for the curves over the number of submodels
     most_rows : how many rows the table lists, those with the smallest radius first
     """
+    if isinstance(answers.rule, TopK):
+        raise InputError("the model's rule is TopK, whose radius is about staying among the top k, which no report shows: use another rule")
     model, counts = answers.model, answers.model.counts_
     proof = answers.proof if truth is None else answers.proof_of_truth(truth)
     return {
         "title": title,
         "of_values": answers.of_values,
-        "labels": [] if answers.of_values else [_plain(label) for label in model.classes_],
+        "labels": [] if answers.of_values else [_label(label) for label in model.classes_],
         "what": counts.what,
         "total": counts.total,
         "trusted": list(counts.trusted),
@@ -57,7 +59,7 @@ def gather(
         "known_truth": truth is not None,
         "n_rows": len(answers),
         "submodels": len(model.estimators_),
-        "overlap": not isinstance(model.partition_, Partition),
+        "reaches": int(np.asarray(model.partition_.incidence()).sum(axis=1).max()),
         "rule": repr(_short(model.rule_)),
         "curves": _curves(answers, proof, truth),
         "widths": _widths(answers),
@@ -143,17 +145,18 @@ def _rows(answers: Answers, proof: Certificates | None, truth: Array | None, mos
     radius = np.zeros(len(answers), np.int64) if own is None else own.radius
     listed = np.sort(np.argsort(radius, kind="stable")[:most])
     names = np.asarray(answers.model.units_.names, dtype=object)
+    shown = _plain if answers.of_values else _label
     right = None if truth is None or proof is None else proof.correct(truth)
     rows: list[dict[str, Any]] = []
     for i in listed.tolist():
-        row: dict[str, Any] = {"row": i, "prediction": _plain(answers.prediction[i])}
+        row: dict[str, Any] = {"row": i, "prediction": shown(answers.prediction[i])}
         if truth is not None:
-            row["truth"] = _plain(truth[i])
+            row["truth"] = shown(truth[i])
             if right is not None and proof is not None:
                 row["right"], row["proven"] = bool(right[i]), int(proof.radius[i]) if right[i] else -1
         if own is not None and answers.hangs_on is not None:
             row["radius"] = int(own.radius[i])
-            row["rival"] = None if own.runner_up is None else _plain(own.runner_up[i])
+            row["rival"] = None if own.runner_up is None else shown(own.runner_up[i])
             row["hangs_on"] = names[answers.hangs_on[:, i]].tolist()
         rows.append(row | {"votes": _votes(answers, i)})
     if answers.of_values:
@@ -210,11 +213,18 @@ def _outward(end: float, rounded: Callable[[float], int]) -> float | None:
     if not inside:
         return short
     step = 10.0 ** (math.floor(math.log10(abs(end))) - DIGITS + 1)
-    return float(f"{short - step if rounded is math.floor else short + step:.{DIGITS}g}")
+    wider = float(f"{short - step if rounded is math.floor else short + step:.{DIGITS}g}")
+    return wider if math.isfinite(wider) else None
+
+
+def _label(value: Any) -> Any:
+    """A label as JSON has it, to the last digit."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def _plain(value: Any) -> Any:
-    """A label or value as JSON has it."""
+    """A value as JSON has it, with a few digits."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float):

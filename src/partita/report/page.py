@@ -28,7 +28,7 @@ def render(facts: dict[str, Any]) -> str:
     style = (parts / "style.css").read_text(encoding="utf-8")
     script = (parts / "script.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined)
-    environment.filters["percent"] = lambda share: f"{100 * share:.1f} %"
+    environment.filters["percent"] = percent
     environment.filters["grouped"] = lambda number: f"{number:,}"
     template = environment.from_string((parts / "page.html").read_text(encoding="utf-8"))
     # Markup says "escaped already": the first two are ours, the third is what embedded() makes
@@ -39,6 +39,11 @@ def render(facts: dict[str, Any]) -> str:
         data=Markup(embedded(facts)),
         policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'",
     )
+
+
+def percent(share: float) -> str:
+    """A share in %; 100.0 only where it is all."""
+    return f"{100 * share if share == 1 else min(100 * share, 99.9):.1f} %"
 
 
 def embedded(facts: dict[str, Any]) -> str:

@@ -5,7 +5,7 @@ const at = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 const PAGE = 25;
 const SOME = 4; // longer lists are folded
-const percent = (share) => (100 * share).toFixed(1) + " %";
+const percent = (share) => (share === 1 ? 100 : Math.min(100 * share, 99.9)).toFixed(1) + " %"; // 100.0 only where it is all
 const grouped = (number) => number.toLocaleString("en-US");
 let radius = 0;
 

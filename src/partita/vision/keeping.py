@@ -10,8 +10,8 @@ from .settings import Settings
 from .submodels import Together, pixels_of
 
 
-def to_bytes(submodels: Together) -> tuple[bytes, dict[str, Any]]:
-    """The weights, and what must be known to use them."""
+def to_bytes(submodels: Together, classes: Any) -> tuple[bytes, dict[str, Any]]:
+    """The weights, and what must be known to use them; ``classes`` are all labels of the ensemble."""
     if not isinstance(submodels, Together):
         raise StoreError(f"{type(submodels).__name__} cannot be stored: use PixelSetClassifier, or keep the folder given as checkpoint=")
     model = submodels.model
@@ -21,7 +21,7 @@ def to_bytes(submodels: Together) -> tuple[bytes, dict[str, Any]]:
         "image_shape": list(model.image_shape),
         "settings": model.settings.as_dict(),
         "seeds": model.seeds,
-        "classes": np.asarray(submodels.classes_).tolist(),
+        "classes": np.searchsorted(classes, submodels.classes_).tolist(),  # positions among all labels
     }
     return bytes(_safetensors().save(weights)), facts
 
@@ -39,9 +39,7 @@ def from_bytes(content: bytes, facts: dict[str, Any], classes: Any, columns: lis
         raise
     except Exception as exc:
         raise StoreError(f"the networks cannot be loaded ({type(exc).__name__}: {exc}): the model was changed or damaged") from exc
-    known = np.asarray(classes)
-    own = known[np.isin(known, facts["classes"])]
-    return Together(model.to(choose_device("auto")), own)
+    return Together(model.to(choose_device("auto")), np.asarray(classes)[facts["classes"]])
 
 
 def _safetensors() -> Any:

@@ -199,8 +199,11 @@ class _Training:
             raise InputError(f"checkpoint {str(path)!r} cannot be read ({type(exc).__name__}): remove it to start anew") from exc
         if fingerprint != self.fingerprint:
             raise InputError(f"checkpoint {str(path)!r} is of other images or settings: remove it, or choose another place")
-        self.model.networks.load_state_dict(state["networks"])
-        self.optimizer.load_state_dict(state["optimizer"])
+        try:
+            self.model.networks.load_state_dict(state["networks"])
+            self.optimizer.load_state_dict(state["optimizer"])
+        except (RuntimeError, KeyError, ValueError, TypeError) as exc:
+            raise InputError(f"checkpoint {str(path)!r} is damaged ({type(exc).__name__}): remove it to start anew") from exc
         return done
 
 
