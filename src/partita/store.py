@@ -320,9 +320,8 @@ def _check_whole(model: Any) -> None:
         if model.fixed_ballot_.shape != model.classes_.shape:
             raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
     of_values = isinstance(model, FeaturePartitionRegressor)
-    if not np.isfinite(model.fixed_ballot_).all() or {of_values, isinstance(model.rule_, Median), not hasattr(model, "classes_")} != {
-        of_values
-    }:
+    fits = isinstance(model.rule_, Median) == of_values and hasattr(model, "classes_") != of_values
+    if not fits or not np.isfinite(model.fixed_ballot_).all():
         raise StoreError(f"{MANIFEST} is damaged: its rule or its fixed vote does not fit the model")
 
 
