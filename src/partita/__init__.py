@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .certificates import Certificates
     from .collective import certify_collective, criticality
+    from .comparison import compare
     from .errors import (
         InputError,
         MissingExtraError,
@@ -46,6 +47,7 @@ __all__ = [
     "certify_collective",
     "certify_patches",
     "certify_rectangles",
+    "compare",
     "criticality",
     "families",
     "pixels",
@@ -71,6 +73,7 @@ _HOMES = {
     "certify_collective": "collective",
     "certify_patches": "patches",
     "certify_rectangles": "patches",
+    "compare": "comparison",
     "criticality": "collective",
     "families": "units",
     "pixels": "units",

@@ -1,0 +1,74 @@
+"""Several methods in one table."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, compare
+from partita.baselines import (
+    ConstantClassifier,
+    ConstantRegressor,
+    RandomizedAblationClassifier,
+    RowPartitionClassifier,
+    SmoothingClassifier,
+)
+from partita.datasets import load_digits
+from partita.metrics import certified_accuracy, median_radius
+
+
+def test_every_number_is_the_methods_own():
+    X, y = load_breast_cancer(return_X_y=True)
+    train, test = (X[::2], y[::2]), (X[1::2], y[1::2])
+    methods = {
+        "columns": FeaturePartitionClassifier(GaussianNB(), n_submodels=9),
+        "rows": RowPartitionClassifier(GaussianNB(), n_submodels=25, classes=[0, 1]),
+        "constant": ConstantClassifier(),
+    }
+    table = compare(methods, *train, *test, radii=[1, 3])
+    assert [row["method"] for row in table.rows] == list(methods)
+    for row, method in zip(table.rows, methods.values(), strict=True):
+        proof = method.fit(*train).certify(test[0])
+        assert row["accuracy"] == certified_accuracy(test[1], proof, 0)
+        assert row["median r"] == median_radius(test[1], proof)
+        assert (row["r = 1"], row["r = 3"]) == (certified_accuracy(test[1], proof, 1), certified_accuracy(test[1], proof, 3))
+        assert row["r counts"] == proof.counts.what
+        assert row["fit"] > 0 < row["per row"]
+    assert [row["covers"] for row in table.rows] == [
+        "evasion, poisoned columns, backdoor",
+        "poisoned rows",
+        "evasion, poisoned columns, backdoor, patch",
+    ]
+    assert {row["proof"] for row in table.rows} == {"deterministic"}
+    frame = table.to_frame()
+    assert frame.loc["columns", "accuracy"] == table.rows[0]["accuracy"]
+    assert str(table).count("\n") == 4
+
+
+def test_images_and_chance():
+    data = load_digits()
+    methods = {
+        "ablation": RandomizedAblationClassifier(keep=16, n_select=50, n_certify=200, alpha=0.05, epochs=3),
+        "smoothing": SmoothingClassifier(data.image_shape, size=2, epochs=2),
+    }
+    few = (data.X_train[:300], data.y_train[:300], data.X_test[:20], data.y_test[:20])
+    with pytest.raises(InputError, match="patch is missing"):
+        compare(methods, *few)
+    table = compare(methods, *few, radii=[1], patch=(2, 1))
+    assert [row["proof"] for row in table.rows] == ["with probability", "deterministic"]
+    assert [row["covers"] for row in table.rows] == ["evasion", "patch"]
+
+
+def test_numbers():
+    X, y = load_diabetes(return_X_y=True)
+    methods = {"partition": FeaturePartitionRegressor(Ridge(), n_submodels=5), "constant": ConstantRegressor()}
+    table = compare(methods, X[::2], y[::2], X[1::2], y[1::2], relative=0.4, radii=[2])
+    inside = np.abs(np.median(y[::2]) - y[1::2]) <= 0.4 * y[1::2]
+    assert table.rows[1]["accuracy"] == table.rows[1]["r = 2"] == pytest.approx(inside.mean(), abs=0.02)
+    assert table.rows[0]["accuracy"] >= table.rows[0]["r = 2"]
+
+
+def test_nothing_to_compare():
+    with pytest.raises(InputError, match="methods is empty"):
+        compare({}, [], [], [], [])
