@@ -570,7 +570,7 @@ def test_wrong_settings_are_found_at_once(classifier, regressor, folder):
     ]:
         with pytest.raises(InputError, match=message):
             serve.make_app(classifier, **settings)
-    with pytest.raises(InputError, match="tolerance is -1.0: it must be a finite number"):
+    with pytest.raises(InputError, match="it must be a finite number, 0 or above"):
         serve.make_app(regressor, tolerance=-1.0)
     with pytest.raises(InputError, match="fitted on an array without column names"):
         serve.make_app(FeaturePartitionRegressor(n_submodels=3).fit(DIABETES.values, PROGRESSION))
