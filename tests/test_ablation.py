@@ -19,10 +19,10 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.neural_network import MLPClassifier
 
 from partita import InputError
-from partita.baselines import ablation_radius as radius_module
+from partita.baselines import ablation_bounds as radius_module
 from partita.baselines.ablated_model import ablate, kept_columns
 from partita.baselines.ablation import RandomizedAblationClassifier, abstained
-from partita.baselines.ablation_radius import ablation_radius, certify_votes, clopper_pearson
+from partita.baselines.ablation_bounds import ablation_radius, certify_votes, clopper_pearson
 from partita.baselines.ablation_regression import RandomizedAblationRegressor
 from partita.datasets import load_digits
 from partita.metrics import certified_accuracy, median_radius

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certificates import Counts
 from ..errors import InputError
 from ..sources import Table, open_table
-from .ablation_radius import check_level
+from .ablation_bounds import check_level
 
 Array = NDArray[Any]
 

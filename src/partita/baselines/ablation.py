@@ -18,7 +18,7 @@ from ..certificates import Certificates
 from ..ensemble import target_array
 from ..errors import InputError
 from .ablated_model import CERTIFYING, CHOOSING, AblatedModel
-from .ablation_radius import certify_votes, check_method
+from .ablation_bounds import certify_votes, check_method
 
 Array = NDArray[Any]
 

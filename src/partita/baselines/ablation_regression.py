@@ -12,7 +12,7 @@ from ..certificates import Certificates
 from ..ensemble import target_array
 from ..errors import InputError
 from .ablated_model import CERTIFYING, CHOOSING, AblatedModel
-from .ablation_radius import ablation_radius, clopper_pearson
+from .ablation_bounds import ablation_radius, clopper_pearson
 
 Array = NDArray[Any]
 

@@ -48,7 +48,7 @@ def ablation_radius(p_lower: Any, p_upper: Any, d: int, e: int, method: str = "l
     --------
     Of 6 columns 1 is kept. All 6 ablations vote for one label: 2 columns more or less leave it 4 to 2, a third ties.
 
-    >>> from partita.baselines.ablation_radius import ablation_radius
+    >>> from partita.baselines.ablation_bounds import ablation_radius
     >>> ablation_radius([1.0, 0.8, 0.5], [0.0, 0.2, 0.5], d=6, e=1, method="jia")
     array([ 2,  1, -1])
     """
@@ -127,7 +127,7 @@ def clopper_pearson(successes: Any, draws: Any, alpha: float) -> tuple[Array, Ar
 
     Examples
     --------
-    >>> from partita.baselines.ablation_radius import clopper_pearson
+    >>> from partita.baselines.ablation_bounds import clopper_pearson
     >>> lower, upper = clopper_pearson([0, 90, 100], 100, alpha=0.05)
     >>> lower.round(3).tolist(), upper.round(3).tolist()
     ([0.0, 0.836, 0.97], [0.03, 0.945, 1.0])
