@@ -84,7 +84,10 @@ def in_array(rows):
 
 def in_pandas(rows):
     X, y = in_rows(rows)
-    return pd.DataFrame(X, columns=["a", "b"]), pd.Series(y)
+    try:
+        return pd.DataFrame(X, columns=["a", "b"]), pd.Series(y)
+    except OverflowError:  # pandas before 3 cannot look at integers beyond a float
+        return pd.DataFrame(X, columns=["a", "b"], dtype=object), pd.Series(y)
 
 
 def in_polars(rows):
