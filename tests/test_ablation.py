@@ -609,9 +609,9 @@ def test_bad_data(small_problem):
         ({"lower": 1, "around": total}, "around goes with"),
         ({"lower": 2, "upper": 1}, "lower is above upper in row 0"),
         ({"upper": np.nan}, "upper must be one number"),
-        ({"tolerance": -1}, "tolerance is below 0"),
-        ({"tolerance": [1, 2]}, "tolerance must be one number"),
-        ({"relative": 0.1, "around": np.full(200, np.inf)}, "around holds an infinity"),
+        ({"tolerance": -1}, "tolerance must be a number, 0 or above"),
+        ({"tolerance": [1, 2]}, "tolerance must be a number, 0 or above"),
+        ({"relative": 0.1, "around": np.full(200, np.inf)}, "around must hold one finite number"),
     ):
         with pytest.raises(InputError, match=told):
             reg.certify(X, **bounds)

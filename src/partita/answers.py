@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .bounds import bounds_around
 from .certificates import Certificates
 from .collective import Collective, certify_collective, criticality
 from .errors import InputError
@@ -76,7 +77,7 @@ class Answers:
             return self._proof_of_label
         if self._bounds is None:
             return None
-        bounds = self.model._bounds(self.ballots, tolerance=self.tolerance, relative=self.relative, around=truth)
+        bounds = bounds_around(self.prediction, tolerance=self.tolerance, relative=self.relative, around=truth)
         proof: Certificates = self.model._proof(self.table, self.ballots, *bounds)
         return proof
 
@@ -119,8 +120,7 @@ class Answers:
         """Where a regressor's predictions must stay."""
         if not self.of_values or (self.tolerance is None and self.relative is None):
             return None
-        bounds: tuple[Any, Any, Any] = self.model._bounds(self.ballots, tolerance=self.tolerance, relative=self.relative)
-        return bounds
+        return bounds_around(self.prediction, tolerance=self.tolerance, relative=self.relative)
 
     @property
     def _reach(self) -> Array:

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .boosting import TableBoostingClassifier, TableBoostingRegressor
+from .bounds import bounds_around
 from .certificates import Certificates
 from .ensemble import FeaturePartitionEnsemble, target_array
 from .errors import InputError
@@ -367,36 +368,14 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             As in FeaturePartitionClassifier.
         """
         table, votes = self._ballots(X)
-        lower, upper, truth = self._bounds(votes, lower, upper, tolerance, relative, around)
-        return self._proof(table, votes, lower, upper, truth, cover, time_limit)
+        low, high, truth = bounds_around(self.rule_.decide(votes), lower, upper, tolerance, relative, around)
+        return self._proof(table, votes, low, high, truth, cover, time_limit)
 
     def _proof(
         self, table: Table, votes: Array, lower: Any, upper: Any, truth: Any = None, cover: str = "bound", time_limit: float = 10.0
     ) -> Certificates:
         proof = self.rule_.certify(votes, lower, upper, **self._over(cover, time_limit))
         return self._in_units(replace(proof, truth=truth), table)
-
-    def _bounds(
-        self, votes: Array, lower: Any = None, upper: Any = None, tolerance: Any = None, relative: Any = None, around: Any = None
-    ) -> tuple[Any, Any, Any]:
-        """Where each prediction must stay, and the truth this is about, if it is."""
-        ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
-        if sum(ways) != 1:
-            raise InputError("certify needs to know what must hold: lower and upper, or tolerance, or relative, and only one of the three")
-        if ways[0]:
-            if around is not None:
-                raise InputError("around goes with tolerance or relative: lower and upper say where the bounds are")
-            return -np.inf if lower is None else lower, np.inf if upper is None else upper, None
-        name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
-        width = np.asarray(width, dtype=np.float64)
-        if width.shape not in ((), (len(votes),)) or not np.all(width >= 0):
-            raise InputError(f"{name} must be a number, 0 or above, or one for each of the {len(votes)} rows")
-        middle = self.rule_.decide(votes) if around is None else np.asarray(around, dtype=np.float64)
-        if middle.shape != (len(votes),) or not np.all(np.isfinite(middle)):
-            raise InputError(f"around must hold one finite number for each of the {len(votes)} rows")
-        if relative is not None:
-            width = width * np.abs(middle)
-        return middle - width, middle + width, None if around is None else middle
 
     def interval(self, X: Any, radius: int) -> tuple[Array, Array]:
         """The lowest and highest prediction an attacker who owns ``radius`` units can bring about, for every row."""

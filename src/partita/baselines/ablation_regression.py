@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import SGDRegressor
 
+from ..bounds import bounds_around
 from ..certificates import Certificates
 from ..ensemble import target_array
 from ..errors import InputError
@@ -146,39 +147,3 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
         return Certificates(
             prediction, sides.min(axis=0), None, self._counts(), truth, of_values=True, frame=table.frame, index=table.index
         )
-
-
-def bounds_around(
-    prediction: Array, lower: Any, upper: Any, tolerance: Any, relative: Any, around: Any
-) -> tuple[Array, Array, Array | None]:
-    """Where each prediction must stay, and the truth this is about, if it is."""
-    ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
-    if sum(ways) != 1:
-        raise InputError("certify needs to know what must hold: lower and upper, or tolerance, or relative, and only one of the three")
-    n_rows = len(prediction)
-    if ways[0]:
-        if around is not None:
-            raise InputError("around goes with tolerance or relative: lower and upper say where the bounds are")
-        low = _a_row("lower", -np.inf if lower is None else lower, n_rows)
-        high = _a_row("upper", np.inf if upper is None else upper, n_rows)
-        if np.any(low > high):
-            row = int(np.argmax(low > high))
-            raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")
-        return low, high, None
-    name, given = ("tolerance", tolerance) if ways[1] else ("relative", relative)
-    width = _a_row(name, given, n_rows)
-    if np.any(width < 0):
-        raise InputError(f"{name} is below 0 in row {int(np.argmax(width < 0))}: give 0 or above")
-    middle = prediction if around is None else _a_row("around", around, n_rows)
-    if not np.all(np.isfinite(middle)):
-        raise InputError("around holds an infinity: give one finite number a row")
-    if ways[2]:
-        width = width * np.abs(middle)
-    return middle - width, middle + width, None if around is None else middle
-
-
-def _a_row(name: str, given: Any, n_rows: int) -> Array:
-    array = np.asarray(given, dtype=np.float64)
-    if array.shape not in ((), (n_rows,)) or np.isnan(array).any():
-        raise InputError(f"{name} must be one number or one for each of the {n_rows} rows, without NaN; its shape is {array.shape}")
-    return np.broadcast_to(array, (n_rows,))

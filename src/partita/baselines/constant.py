@@ -8,10 +8,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from ..bounds import bounds_around
 from ..certificates import Certificates, Counts
 from ..ensemble import target_array
 from ..errors import InputError
-from ..estimators import FeaturePartitionRegressor
 from ..rules import Median
 from ..sources import Table, open_table
 
@@ -117,7 +117,6 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
         """
         table = self._asked(X)
         votes = np.full((table.n_rows, 1), self.constant_)
-        low, high, truth = FeaturePartitionRegressor._bounds(self, votes, lower, upper, tolerance, relative, around)
-        _, low, high = self.rule_.checked(votes, low, high)
+        low, high, truth = bounds_around(votes[:, 0], lower, upper, tolerance, relative, around)
         radius = np.where((low <= self.constant_) & (self.constant_ <= high), self.n_features_in_, -1)
         return Certificates(votes[:, 0], radius, None, self._counts(), truth, True, table.frame, table.index)

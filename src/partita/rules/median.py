@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
+from ..bounds import bound, check_order
 from ..certificates import Certificates, Counts
 from ..cover import check_cover, radius_in_units
 from ..errors import InputError
@@ -93,10 +94,8 @@ class Median(Rule):
         if lower is None or upper is None:
             raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
         array = self._stretched(votes)
-        low, high = (self._bounds(name, bound, len(array)) for name, bound in (("lower", lower), ("upper", upper)))
-        if np.any(low > high):
-            row = int(np.argmax(low > high))
-            raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")
+        low, high = bound("lower", lower, len(array)), bound("upper", upper, len(array))
+        check_order(low, high)
         return array, low, high
 
     def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
@@ -111,10 +110,3 @@ class Median(Rule):
         low = array[:, middle - radius] if radius <= middle else np.full(n_rows, -np.inf)
         high = array[:, middle + radius] if middle + radius < n_submodels else np.full(n_rows, np.inf)
         return low, high
-
-    @staticmethod
-    def _bounds(name: str, bound: Any, n_rows: int) -> Array:
-        array = np.asarray(bound, dtype=np.float64)
-        if array.shape not in ((), (n_rows,)) or np.isnan(array).any():
-            raise InputError(f"{name} must be one number or one for each of the {n_rows} rows, without NaN; its shape is {array.shape}")
-        return np.ascontiguousarray(np.broadcast_to(array, (n_rows,)))
