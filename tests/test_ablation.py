@@ -20,12 +20,14 @@ from sklearn.neural_network import MLPClassifier
 
 from partita import InputError
 from partita.baselines import ablation_bounds as radius_module
-from partita.baselines.ablated_model import ablate, kept_columns
+from partita.baselines.ablated_model import ablate, kept_units
 from partita.baselines.ablation import RandomizedAblationClassifier, abstained
 from partita.baselines.ablation_bounds import ablation_radius, certify_votes, clopper_pearson
 from partita.baselines.ablation_regression import RandomizedAblationRegressor
+from partita.certificates import Counts
 from partita.datasets import load_digits
 from partita.metrics import certified_accuracy, median_radius
+from partita.units import Units, pixels
 
 METHODS = ["levine-feizi", "jia"]
 
@@ -232,7 +234,7 @@ def test_votes_become_radii_by_hand():
 
 @pytest.mark.parametrize("keep", [1, 2, 3, 4, 6])
 def test_all_sets_of_columns_are_equally_likely(keep):
-    kept = kept_columns(np.random.default_rng(7), 30_000, 6, keep)
+    kept = kept_units(np.random.default_rng(7), 30_000, 6, keep)
     assert (kept.sum(axis=1) == keep).all()
     _, counts = np.unique(kept @ (1 << np.arange(6)), return_counts=True)
     n = math.comb(6, keep)
@@ -393,6 +395,65 @@ def test_a_radius_is_not_one_too_large_where_the_attacker_has_the_worst_case():
         assert proof.radius[0] == max(rho for rho in range(7) if 2 * against[rho] < len(kept)) == 1
 
 
+PAIRS = {f"pair {k}": [k, k + 6] for k in range(6)}  # six units of two columns, which lie apart
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_radius_counts_units(method):
+    """The model turns wherever it sees a changed column; the attacker takes whole units, and every ablation keeps or hides whole units."""
+    seen = []
+
+    def turning(kept, values):
+        seen.append(kept)
+        return ((values * kept) > 0).any(axis=1).astype(int)
+
+    clf = RandomizedAblationClassifier(
+        Said(turning), low=0, high=1, epochs=1, units=PAIRS, keep=2, n_select=100, n_certify=20_000, alpha=1e-4, method=method
+    )
+    proof = clf.fit(np.zeros((4, 12)), [0, 1, 0, 1]).certify(np.zeros((1, 12)))
+    kept = np.concatenate(seen)
+    assert (kept[:, :6] == kept[:, 6:]).all()
+    assert (kept.sum(axis=1) == 4).all()
+    everything = np.array([[k in some for k in range(6)] * 2 for some in itertools.combinations(range(6), 2)])
+    against = [turning(everything, np.tile(np.arange(6) < rho, 2) * 1.0).sum() for rho in range(7)]  # every set of rho units is as good
+    assert proof.radius[0] == max(rho for rho in range(7) if 2 * against[rho] < len(everything)) == 1
+    assert str(proof.counts) == "units (6 in all)"
+
+
+def test_a_radius_of_values_counts_units():
+    reg = RandomizedAblationRegressor(
+        Said(lambda kept, values: ((values * kept) > 0).any(axis=1) * 1.0),
+        low=0,
+        high=1,
+        epochs=1,
+        units=PAIRS,
+        keep=2,
+        n_select=101,
+        n_certify=20_000,
+    )
+    reg.fit(np.zeros((4, 12)), [0.0, 1.0, 0.0, 1.0])
+    proof = reg.certify(np.zeros((1, 12)), tolerance=0.25)
+    assert proof.radius[0] == 1
+    assert str(proof.counts) == "units (6 in all)"
+
+
+def test_trusted_columns_are_seen_in_every_ablation():
+    units = Units(((0,), (1, 3)), ("a", "b"), "units", trusted=(2,))
+    seen = []
+    clf = RandomizedAblationClassifier(
+        Said(lambda kept, values: seen.append(kept) or np.zeros(len(kept), int)),
+        low=0,
+        high=1,
+        epochs=1,
+        units=units,
+        keep=1,
+        n_certify=200,
+    )
+    clf.fit(np.zeros((4, 4)), [0, 1, 0, 1])
+    assert clf.certify(np.zeros((1, 4))).counts == Counts("units", 2, ("2",))
+    assert np.unique(np.concatenate(seen), axis=0).tolist() == [[False, True, True, True], [True, False, True, False]]
+
+
 @pytest.mark.parametrize("keep", [1, 2])
 def test_no_change_of_radius_columns_moves_the_smoothed_value_out_of_its_bounds(small_problem, keep):
     X, total = small_problem
@@ -537,6 +598,29 @@ def test_a_network_in_pytorch_as_in_the_docstring(digits):
     assert certified_accuracy(data.y_test[:40], proof, 0) > 0.6
 
 
+def test_a_network_of_images_learns_from_ablated_images(digits):
+    pytest.importorskip("torch")
+    from partita.vision import AblatedImageClassifier
+
+    data, _ = digits
+    net = AblatedImageClassifier(data.image_shape, batch_size=32, device="cpu")
+    clf = RandomizedAblationClassifier(
+        net, keep=48, units=pixels(data.image_shape), epochs=5, n_select=4, n_certify=10, alpha=0.05, batch_size=512
+    )
+    few = data.X_train[:256], data.y_train[:256]
+    assert np.mean(clf.fit(*few).predict(data.X_test[:40]) == data.y_test[:40]) > 0.5
+    rows = ablate(data.X_test[:5] / np.float32(255), np.ones((5, 64), dtype=bool))
+    alone = np.concatenate([clf.estimator_.predict_proba(row[None]) for row in rows])
+    assert np.array_equal(alone, clf.estimator_.predict_proba(rows))  # whatever else is asked
+    assert np.array_equal(clone(clf).fit(*few).votes(data.X_test[:5]), clf.votes(data.X_test[:5]))
+    with pytest.raises(InputError, match="classes is missing"):
+        clone(net).partial_fit(rows, [0] * 5)
+    with pytest.raises(InputError, match="not in classes, 7"):
+        clone(net).partial_fit(rows, [7] * 5, classes=[0, 1])
+    with pytest.raises(InputError, match="ablated images of image_shape=\\(8, 8, 1\\) have 128 columns"):
+        clf.estimator_.predict(data.X_test)
+
+
 def test_progress_is_told(small_problem, capsys):
     X, total = small_problem
     clf = RandomizedAblationClassifier(keep=1, low=0, high=1, epochs=3, n_select=10, n_certify=10, verbose=1)
@@ -558,6 +642,8 @@ def test_auto_keeps_a_tenth(small_problem):
     ("settings", "told"),
     [
         ({"keep": 7}, "keep is 7, but X has 6 columns"),
+        ({"keep": 3, "units": [0, 0, 0, 1, 1, 1]}, "keep is 3, but X has 2 units"),
+        ({"units": [0, 0]}, "units has 2 ids, but X has 6 columns"),
         ({"keep": 0}, "keep is 0"),
         ({"keep": "all"}, "keep is 'all'"),
         ({"low": None}, "low is missing"),

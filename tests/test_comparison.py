@@ -1,5 +1,8 @@
 """Several methods in one table."""
 
+import csv
+from pathlib import Path
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
@@ -14,6 +17,7 @@ from partita.baselines import (
     RowPartitionClassifier,
     SmoothingClassifier,
 )
+from partita.baselines.published import published
 from partita.datasets import load_digits
 from partita.metrics import certified_accuracy, median_radius
 
@@ -44,6 +48,40 @@ def test_every_number_is_the_methods_own():
     frame = table.to_frame()
     assert frame.loc["columns", "accuracy"] == table.rows[0]["accuracy"]
     assert str(table).count("\n") == 4
+
+
+def test_published_numbers_are_marked():
+    data = load_digits()
+    few = (data.X_train[:300], data.y_train[:300], data.X_test[:20], data.y_test[:20])
+    table = compare({"constant": ConstantClassifier()}, *few, radii=[1], patch=(5, 5), published="cifar10")
+    assert [row["method"].split(" (")[0] for row in table.rows] == ["constant", "De-randomized smoothing", "BagCert", "Patch IBP"]
+    assert {row["proof"] for row in table.rows[1:]} == {"published, not run here"}
+    assert all(row["accuracy"] is None and row["fit"] is None for row in table.rows[1:])
+    assert "| BagCert (published: Metzen and Yatsura, ICLR 2021) |  |  |" in str(table)
+    rectangles = compare({"constant": ConstantClassifier()}, *few, radii=[1], patch=(2, 12), published="cifar10")
+    assert [row["r = 1"] for row in rectangles.rows[1:]] == [0.0, 0.4311]  # Patch IBP has none
+    for arguments, told in (
+        ({"published": "cifar10"}, "patch is missing"),
+        ({"published": "mnist", "patch": (5, 5)}, "published is 'mnist'"),
+        ({"published": "cifar10", "patch": (3, 3)}, "patch is \\(3, 3\\)"),
+    ):
+        with pytest.raises(InputError, match=told):
+            compare({"constant": ConstantClassifier()}, *few, **arguments)
+
+
+def test_published_numbers_are_the_papers():
+    paper = Path(__file__).parents[2] / "shared" / "paper-tables" / "table04_patch.csv"
+    if not paper.exists():
+        pytest.skip("the paper's tables are not here")
+    with paper.open(newline="") as file:
+        printed = {row["method"]: row for row in csv.DictReader(file)}
+    ours = {one.method: 100 * one.certified for one in published("cifar10", (5, 5))}
+    for method, name in (
+        ("De-randomized smoothing", "(De)Random. Smoothing [LF20a]"),
+        ("BagCert", "BagCert [MY21]"),
+        ("Patch IBP", "Patch IBP [Chi+20b]"),
+    ):
+        assert ours[method] == pytest.approx(float(printed[name]["square5x5"]))
 
 
 def test_images_and_chance():

@@ -36,9 +36,13 @@ def digits():
     return load_digits()
 
 
-def fitted(X, y, settings=SMALL, sets=SETS, shape=SHAPE, **options):
+# where there is a GPU, submodels are shown to stay apart there too, compiled as they are for real training
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here"))]
+
+
+def fitted(X, y, settings=SMALL, sets=SETS, shape=SHAPE, device="cpu", **options):
     model = PixelSets(sets, shape, 10, settings, list(range(len(sets))))
-    return train(model, X, y, device="cpu", verbose=0, **options)
+    return train(model, X, y, device=device, verbose=0, **options)
 
 
 def weights(model, t):
@@ -54,28 +58,30 @@ def same(a, b):
 # ---- apart ----
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("members", [1, 2])
-def test_a_changed_pixel_moves_its_own_submodel_alone(digits, members):
+def test_a_changed_pixel_moves_its_own_submodel_alone(digits, members, device):
     """The columns of one submodel are rewritten in all training images: the others' weights stay, bit for bit."""
     settings = Settings(**{**SMALL.as_dict(), "members": members})
     X, y = digits.X_train[:192], digits.y_train[:192]
-    honest = fitted(X, y, settings)
+    honest = fitted(X, y, settings, device=device)
     for t in (0, 3, 6):
         poisoned = X.copy()
         poisoned[:, SETS[t]] = np.random.default_rng(t).integers(0, 256, (len(X), len(SETS[t])))
-        model = fitted(poisoned, y, settings)
+        model = fitted(poisoned, y, settings, device=device)
         for other in range(7):
             assert same(weights(model, other), weights(honest, other)) == (other != t)
 
 
-def test_a_submodel_that_diverges_takes_no_other_along(digits):
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_submodel_that_diverges_takes_no_other_along(digits, device):
     X, y = digits.X_train[:192], digits.y_train[:192]
-    honest = fitted(X, y)
+    honest = fitted(X, y, device=device)
     for value in (np.nan, np.inf, 1e30):
         model = PixelSets(SETS, SHAPE, 10, SMALL, list(range(7)))
         with torch.no_grad():
             model.networks.weights["enter"][2] = value
-        train(model, X, y, device="cpu", verbose=0)
+        train(model, X, y, device=device, verbose=0)
         for other in range(7):
             assert same(weights(model, other), weights(honest, other)) == (other != 2)
         scores = model.scores(digits.X_test)
@@ -84,8 +90,9 @@ def test_a_submodel_that_diverges_takes_no_other_along(digits):
     assert (scores[:, 2] == FLOOR).any() or np.isfinite(scores[:, 2]).all()
 
 
-def test_what_a_submodel_says_of_a_row_hangs_on_its_own_pixels(digits):
-    model = fitted(digits.X_train[:192], digits.y_train[:192])
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_a_submodel_says_of_a_row_hangs_on_its_own_pixels(digits, device):
+    model = fitted(digits.X_train[:192], digits.y_train[:192], device=device)
     honest = model.scores(digits.X_test)
     for t in range(7):
         attacked = digits.X_test.copy()
@@ -94,12 +101,28 @@ def test_what_a_submodel_says_of_a_row_hangs_on_its_own_pixels(digits):
         assert changed.tolist() == [other == t for other in range(7)]
 
 
-def test_a_row_is_scored_whatever_the_other_rows_hold(digits):
-    model = fitted(digits.X_train[:192], digits.y_train[:192])
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_row_is_scored_whatever_the_other_rows_hold(digits, device):
+    model = fitted(digits.X_train[:192], digits.y_train[:192], device=device)
     alone = model.scores(digits.X_test[:8])
     mixed = digits.X_test[:8].copy()
     mixed[1:] = 255 - mixed[1:]
     assert np.array_equal(model.scores(mixed)[0], alone[0])
+
+
+def test_views_are_averaged(digits):
+    """The image as it is, and said to lie one pixel further to each side; each mirrored too."""
+    settings = Settings(**{**SMALL.as_dict(), "views": 5})
+    model = fitted(digits.X_train[:192], digits.y_train[:192], settings)
+    averaged, places, size = model.scores(digits.X_test[:20]), model.places, model.pixel_size
+    model.settings = Settings(**{**SMALL.as_dict(), "views": 1, "flip": False})
+    views = []
+    for down, right in ((0, 0), (0, 1), (1, 0), (0, -1), (-1, 0)):
+        for turn in (1, -1):
+            model.places = places * torch.tensor([1, turn]) + size * torch.tensor([down, right])
+            views.append(model.scores(digits.X_test[:20]))
+    np.testing.assert_allclose(averaged, np.mean(views, axis=0), rtol=1e-5, atol=1e-6)
+    assert np.abs(averaged - views[0]).max() > 1e-3
 
 
 def test_the_order_of_submodels_and_their_number_do_not_matter(digits):
@@ -281,6 +304,8 @@ def test_a_manifest_with_other_pixels_is_refused(digits, tmp_path):
         ({"token_drop": 1.0}, "token_drop is 1.0: it must be a number, at least 0 and below 1"),
         ({"learning_rate": -1.0}, "learning_rate is -1.0"),
         ({"shift": -1}, "shift is -1"),
+        ({"views": 2}, "views is 2: give 1, 5 or 9"),
+        ({"views": 5, "shift": 0}, "with shift=0 only 1"),
         ({"device": "gpu"}, "device is 'gpu'"),
         ({"image_shape": (8, 9, 1)}, r"needs \(images, 72\)"),
     ],

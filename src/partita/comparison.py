@@ -16,6 +16,8 @@ from .baselines import (
     RowPartitionClassifier,
     SmoothingClassifier,
 )
+from .baselines.published import Published
+from .baselines.published import published as printed
 from .errors import InputError, MissingExtraError
 from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
 from .metrics import certified_accuracy, median_radius
@@ -69,6 +71,7 @@ def compare(
     tolerance: Any = None,
     relative: Any = None,
     patch: tuple[int, int] | None = None,
+    published: str | None = None,
 ) -> Comparison:
     """Fit every method on the same rows, certify the same rows, and tell what came out.
 
@@ -82,6 +85,8 @@ def compare(
         Where certified accuracy is looked at, beside 0.
     tolerance, relative : for regressors, what counts as right
     patch : (height, width), for SmoothingClassifier
+    published : "cifar10", default=None
+        Add lines with the printed numbers of defences against ``patch`` that are not implemented here (Patch IBP, BagCert), marked as such.
 
     Examples
     --------
@@ -97,9 +102,12 @@ def compare(
     """
     if not methods:
         raise InputError("methods is empty: give at least one, such as {'partition': FeaturePartitionClassifier()}")
-    return Comparison(
-        [_line(name, method, (X_train, y_train, X_test, y_test), radii, tolerance, relative, patch) for name, method in methods.items()]
-    )
+    if published is not None and patch is None:
+        raise InputError("patch is missing: published numbers are about patches; give (height, width)")
+    others = [] if published is None or patch is None else printed(published, patch)
+    data = (X_train, y_train, X_test, y_test)
+    lines = [_line(name, method, data, radii, tolerance, relative, patch) for name, method in methods.items()]
+    return Comparison(lines + [_published_line(other, list(lines[0]), patch) for other in others])
 
 
 def _line(name: str, method: Any, data: tuple[Any, ...], radii: Sequence[int], tolerance: Any, relative: Any, patch: Any) -> dict[str, Any]:
@@ -131,7 +139,18 @@ def _line(name: str, method: Any, data: tuple[Any, ...], radii: Sequence[int], t
     }
 
 
+def _published_line(other: Published, names: Sequence[str], patch: Any) -> dict[str, Any]:
+    """What is printed about a method; None where nothing is."""
+    line: dict[str, Any] = dict.fromkeys(names)
+    line |= {"method": f"{other.method} (published: {other.source})", "r counts": f"patches of {patch[0]} x {patch[1]} pixels"}
+    if "r = 1" in line:
+        line["r = 1"] = other.certified
+    return line | {"covers": PATCH, "proof": "published, not run here"}
+
+
 def _shown(value: Any) -> str:
+    if value is None:
+        return ""
     if not isinstance(value, float):
         return str(value)
     return f"{value:.3g}" if value < 0.1 or value != value else f"{value:.3f}".rstrip("0").rstrip(".")

@@ -101,7 +101,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
         def jobs() -> Iterator[tuple[Any, ...]]:
             for t in range(len(self.partition_)):
                 submodel = clone(estimator)
-                submodel.set_params(**one_thread_settings(submodel), **_seeds(submodel, seed, t))
+                submodel.set_params(**one_thread_settings(submodel), **seeds_for(submodel, seed, t))
                 part = self._training_part(table, y, classes, fit_params, owner, t)
                 yield submodel, *part, self.describe(t), self.on_failure == "vote"
 
@@ -239,7 +239,7 @@ def _routing_enabled() -> bool:
     return bool(get_config()["enable_metadata_routing"])
 
 
-def _seeds(estimator: Any, seed: int, t: int) -> dict[str, int]:
+def seeds_for(estimator: Any, seed: int, t: int) -> dict[str, int]:
     """A seed for everything random in submodel t, from the ensemble's seed and t alone."""
     names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
     drawn = np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(len(names), dtype=np.uint32)

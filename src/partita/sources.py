@@ -91,7 +91,7 @@ def open_table(X: Any) -> Table:
         from_rows = not hasattr(X, "__array__") and not hasattr(X, "__array_interface__")
         if isinstance(X, np.ma.MaskedArray):
             raise InputError("X is a masked array, whose mask would be lost: fill it first, X.filled(np.nan)")
-        array = _cells(X) if from_rows else np.asarray(X)
+        array = cells_of(X) if from_rows else np.asarray(X)
         if array.ndim != 2:
             raise InputError(
                 f"X has {array.ndim} dimension(s), but a table has rows and columns. Reshape your data: X.reshape(-1, 1) if it is one "
@@ -105,7 +105,7 @@ def open_table(X: Any) -> Table:
     return table
 
 
-def _cells(rows: Any) -> NDArray[Any]:
+def cells_of(rows: Any) -> NDArray[Any]:
     """Rows of cells as an array of objects, cell by cell: a cell may hold anything, a list too, and stays one cell."""
     rows = [row if isinstance(row, list | tuple | np.ndarray) else None for row in rows] if isinstance(rows, list | tuple) else [None]
     widths = {-1 if row is None else len(row) for row in rows}

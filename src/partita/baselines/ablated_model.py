@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..certificates import Counts
 from ..errors import InputError
 from ..sources import Table, open_table
+from ..units import choose_units
 from .ablation_bounds import check_level
 
 Array = NDArray[Any]
@@ -26,8 +27,8 @@ TRAINING, CHOOSING, CERTIFYING = range(3)  # what draws are for: no two of these
 DRAWS_AT_ONCE = 2048  # drawn from one seed; not a setting, so that results do not depend on batch_size
 
 
-def kept_columns(rng: np.random.Generator, n_draws: int, d: int, keep: int) -> Array:
-    """Sets of ``keep`` of ``d`` columns, all sets equally likely: bool (n_draws, d).
+def kept_units(rng: np.random.Generator, n_draws: int, d: int, keep: int) -> Array:
+    """Sets of ``keep`` of ``d`` units, all sets equally likely: bool (n_draws, d).
 
     The first steps of a shuffle, in all draws at once. Sorting random floats would do but for ties; whole numbers have no such bias.
     """
@@ -55,24 +56,43 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     """What the classifier and the regressor share: settings, training on ablated rows, and answers about ablated rows."""
 
     _default_estimator: ClassVar[Callable[[], Any]]
-    estimator: Any
-    keep: Any
-    low: Any
-    high: Any
-    epochs: Any
-    n_select: Any
-    n_certify: Any
-    alpha: Any
-    batch_size: Any
-    random_state: Any
-    verbose: Any
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        keep: Any = "auto",
+        units: Any = None,
+        low: Any = None,
+        high: Any = None,
+        epochs: int = 20,
+        n_select: int = 1000,
+        n_certify: int = 100_000,
+        alpha: float = 1e-4,
+        batch_size: int = 4096,
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.keep = keep
+        self.units = units
+        self.low = low
+        self.high = high
+        self.epochs = epochs
+        self.n_select = n_select
+        self.n_certify = n_certify
+        self.alpha = alpha
+        self.batch_size = batch_size
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _read(self, X: Any) -> Array:
         """The rows to train on, scaled, and the settings that depend on them."""
         self.__dict__.pop("estimator_", None)  # a fit that fails leaves an unfitted model behind, not half a new one
         self._check_settings()
         array, _ = self._array(X, reset=True)
-        self.keep_ = self._check_keep(array.shape[1])
+        names = [str(name) for name in getattr(self, "feature_names_in_", range(array.shape[1]))]
+        self.units_ = choose_units(self.units, names, (), None)
+        self.keep_ = self._check_keep(len(self.units_))
         self.low_, self.high_ = self._bounds_of_columns(X, array.shape[1])
         self.seed_ = int(self.random_state) if isinstance(self.random_state, Integral) else int(_drawn_seed(self.random_state))
         return self._scaled(array)
@@ -87,7 +107,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             order = rng.permutation(len(scaled))
             for first in range(0, len(order), batch):
                 rows = order[first : first + batch]
-                model.partial_fit(ablate(scaled[rows], kept_columns(rng, len(rows), scaled.shape[1], self.keep_)), target[rows], **fixed)
+                model.partial_fit(ablate(scaled[rows], self._kept(rng, len(rows))), target[rows], **fixed)
         self.estimator_ = model
         return self
 
@@ -110,7 +130,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         blocks = range(0, n_draws, DRAWS_AT_ONCE)
         for first in self._told(blocks, len(blocks), f"blocks of {DRAWS_AT_ONCE} ablations of {len(scaled)} rows"):
             rng = self._rng(purpose, first // DRAWS_AT_ONCE)
-            kept = kept_columns(rng, min(DRAWS_AT_ONCE, n_draws - first), scaled.shape[1], self.keep_)
+            kept = self._kept(rng, min(DRAWS_AT_ONCE, n_draws - first))
             for start in range(0, len(kept), int(self.batch_size)):
                 some = kept[start : start + int(self.batch_size)]
                 at_once = max(1, int(self.batch_size) // len(some))
@@ -118,6 +138,15 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                     block = ablate(scaled[row : row + at_once, None], some)
                     said = np.asarray(self.estimator_.predict(block.reshape(-1, block.shape[-1])))
                     yield slice(row, row + at_once), slice(first + start, first + start + len(some)), said.reshape(block.shape[:2])
+
+    def _kept(self, rng: np.random.Generator, n_draws: int) -> Array:
+        """Which columns are seen in so many draws: those of the units kept, all of a unit or none, and trusted ones in every draw."""
+        units = self.units_
+        unit_of = np.full(int(self.n_features_in_), len(units))
+        for unit, columns in enumerate(units.columns):
+            unit_of[list(columns)] = unit
+        kept = kept_units(rng, n_draws, len(units), self.keep_)
+        return np.concatenate([kept, np.ones((n_draws, 1), dtype=bool)], axis=1)[:, unit_of]
 
     def _rng(self, purpose: int, block: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed_, spawn_key=(purpose, block)))
@@ -137,7 +166,8 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return np.asarray(np.clip((array - self.low_) / (self.high_ - self.low_), 0, 1), dtype=np.float32)
 
     def _counts(self) -> Counts:
-        return Counts("columns", int(self.n_features_in_))
+        names = getattr(self, "feature_names_in_", range(int(self.n_features_in_)))
+        return Counts(self.units_.kind, len(self.units_), tuple(str(names[column]) for column in self.units_.trusted))
 
     def _check_settings(self) -> None:
         for name in ("epochs", "n_select", "n_certify", "batch_size"):
@@ -150,7 +180,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         if isinstance(self.keep, str) and self.keep == "auto":
             return -(-d // 10)
         if not isinstance(self.keep, int | np.integer) or isinstance(self.keep, bool) or not 1 <= self.keep <= d:
-            raise InputError(f"keep is {self.keep!r}, but X has {d} columns: give a whole number from 1 to {d}, or 'auto'")
+            raise InputError(f"keep is {self.keep!r}, but X has {d} {self.units_.kind}: give a whole number from 1 to {d}, or 'auto'")
         return int(self.keep)
 
     def _bounds_of_columns(self, X: Any, d: int) -> tuple[Array, Array]:

@@ -51,8 +51,11 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
     estimator : classifier with ``partial_fit``, default=None
         Trained on ablated rows of twice as many columns (float32, in [0, 1]) and labels 0, 1, 2, ...; None: a linear model. See Notes.
     keep : int or "auto", default="auto"
-        How many columns an ablation keeps. Fewer: larger radii, lower accuracy. "auto": a tenth of them, for radii up to about 6. With e of
+        How many units an ablation keeps. Fewer: larger radii, lower accuracy. "auto": a tenth of them, for radii up to about 6. With e of
         d kept, no radius is above ``0.7 d / e``.
+    units : default=None
+        What is kept or ablated as a whole, and what the radius counts, as in FeaturePartitionClassifier: None for each column,
+        ``pixels(image_shape)`` for images, a mapping for sources.
     low, high : number or one a column, default=None
         The least and the greatest value. Constants, whatever the data holds; values beyond count as these. None: 0 and 255 if X is uint8.
     method : "jia" or "levine-feizi", default="jia"
@@ -73,11 +76,13 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
     ----------
     classes_ : array of the labels
     estimator_ : the fitted model
-    keep_ : how many columns are kept
+    keep_ : how many units are kept
+    units_ : the units
     n_features_in_, feature_names_in_ : as in scikit-learn
 
     Notes
     -----
+    For images, ``partita.vision.AblatedImageClassifier`` is a ready network, on a GPU where there is one. Of your own,
     ``partial_fit(rows, labels, classes=...)`` and ``predict(rows)`` are all that an estimator needs. A PyTorch network::
 
         class Network(BaseEstimator):
@@ -112,6 +117,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         self,
         estimator: Any = None,
         keep: Any = "auto",
+        units: Any = None,
         low: Any = None,
         high: Any = None,
         method: str = "jia",
@@ -123,18 +129,8 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         random_state: Any = 0,
         verbose: int = 0,
     ) -> None:
-        self.estimator = estimator
-        self.keep = keep
-        self.low = low
-        self.high = high
+        super().__init__(estimator, keep, units, low, high, epochs, n_select, n_certify, alpha, batch_size, random_state, verbose)
         self.method = method
-        self.epochs = epochs
-        self.n_select = n_select
-        self.n_certify = n_certify
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on random ablations of the rows of numbers X with labels y of any type."""
@@ -161,12 +157,12 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         return self._votes(self._asked(X)[0], self.n_certify, CERTIFYING)
 
     def certify(self, X: Any) -> Certificates:
-        """Predict every row, and prove how many of its columns must be rewritten to change it; -1: ``abstained``."""
+        """Predict every row, and prove how many of its units must be rewritten to change it; -1: ``abstained``."""
         self._check_settings()
         scaled, table = self._asked(X)
         label = self._votes(scaled, self.n_select, CHOOSING).argmax(axis=1)
         votes = self._votes(scaled, self.n_certify, CERTIFYING)
-        radius, runner_up = certify_votes(votes, label, int(self.n_features_in_), self.keep_, self.alpha, self.method)
+        radius, runner_up = certify_votes(votes, label, len(self.units_), self.keep_, self.alpha, self.method)
         return Certificates(self.classes_[label], radius, self.classes_[runner_up], self._counts(), frame=table.frame, index=table.index)
 
     def _votes(self, scaled: Array, n_draws: int, purpose: int) -> Array:

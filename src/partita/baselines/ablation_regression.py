@@ -41,12 +41,12 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
     ----------
     estimator : regressor with ``partial_fit``, default=None
         Trained on ablated rows and on targets shifted and scaled to mean 0 and deviation 1. None: a linear model.
-    keep, low, high, epochs, n_select, n_certify, alpha, batch_size, random_state, verbose
+    keep, units, low, high, epochs, n_select, n_certify, alpha, batch_size, random_state, verbose
         As in RandomizedAblationClassifier.
 
     Attributes
     ----------
-    estimator_, keep_, n_features_in_, feature_names_in_
+    estimator_, keep_, units_, n_features_in_, feature_names_in_
         As in RandomizedAblationClassifier.
 
     Examples
@@ -61,32 +61,6 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
     """
 
     _default_estimator: ClassVar[Any] = staticmethod(_linear_regressor)
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        keep: Any = "auto",
-        low: Any = None,
-        high: Any = None,
-        epochs: int = 20,
-        n_select: int = 1000,
-        n_certify: int = 100_000,
-        alpha: float = 1e-4,
-        batch_size: int = 4096,
-        random_state: Any = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.keep = keep
-        self.low = low
-        self.high = high
-        self.epochs = epochs
-        self.n_select = n_select
-        self.n_certify = n_certify
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.verbose = verbose
 
     def fit(self, X: Any, y: Any) -> Self:
         """Train on random ablations of the rows of numbers X with numbers y."""
@@ -120,7 +94,7 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
     def certify(
         self, X: Any, *, lower: Any = None, upper: Any = None, tolerance: Any = None, relative: Any = None, around: Any = None
     ) -> Certificates:
-        """Prove how many columns must be rewritten to move a prediction out of its bounds (-1: abstained). Say which, in one of three ways.
+        """Prove how many units must be rewritten to move a prediction out of its bounds (-1: abstained). Say which, in one of three ways.
 
         Parameters
         ----------
@@ -141,7 +115,7 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
         for rows, _, values in self._values(scaled, int(self.n_certify), CERTIFYING):
             inside[0, rows] += np.count_nonzero(values >= low[rows, None], axis=1)
             inside[1, rows] += np.count_nonzero(values <= high[rows, None], axis=1)
-        d = int(self.n_features_in_)
+        d = len(self.units_)
         shares, _ = clopper_pearson(inside, int(self.n_certify), self.alpha / 2)
         sides = np.where(np.isinf([low, high]), d, ablation_radius(shares, None, d, self.keep_, "levine-feizi"))
         return Certificates(

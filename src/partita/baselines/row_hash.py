@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from ..errors import InputError
-from ..sources import Table, _cells, open_table
+from ..sources import Table, cells_of, open_table
 
 Array = NDArray[Any]
 
@@ -198,7 +198,7 @@ def _opened(X: Any) -> Table:
         raise InputError("X is a sparse matrix, whose rows are not read here: give X.toarray()")
     known = isinstance(X, Table) or nw.dependencies.is_into_dataframe(X) or hasattr(X, "__array__") or hasattr(X, "__array_interface__")
     # Lists are cells as they are: open_table would read the texts of a column as numbers if all of them look like numbers.
-    return open_table(X if known else _cells(X))
+    return open_table(X if known else cells_of(X))
 
 
 def series_cells(series: "nw.Series[Any]") -> Any:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..certificates import Certificates
 from ..errors import InputError
+from .ablated_model import ablate
 from .bands import band_pixels, certify_bands, check_bands
 
 Array = NDArray[Any]
@@ -35,7 +36,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     threshold : float, default=0.3
         A band votes for every label whose probability is at least this.
     estimator : classifier with partial_fit and predict_proba, default=None
-        None: a small neural network of scikit-learn.
+        None: a small neural network of scikit-learn; ``partita.vision.AblatedImageClassifier`` is one for a GPU.
     epochs : int, default=20
         Passes over the images, each with new bands.
     batch_size : int, default=256
@@ -135,7 +136,6 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return array.reshape(len(array), *self.image_shape)
 
     def _encoded(self, images: Array, left: Array) -> Array:
-        """Images of which only some pixels are left: x and 1 - x there, 0 and 0 elsewhere."""
-        bright = images.astype(np.float32) / np.float32(BRIGHTEST)
-        both = np.stack([bright, 1 - bright], axis=-1) * left[:, :, :, None, None]
-        return both.reshape(len(images), -1)
+        """Images of which only some pixels are left: all x, then all 1 - x; 0 in both elsewhere."""
+        kept = np.broadcast_to(left[..., None], images.shape).reshape(len(images), -1)
+        return ablate(images.reshape(len(images), -1).astype(np.float32) / np.float32(BRIGHTEST), kept)

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 from ..errors import MissingExtraError
 
 if TYPE_CHECKING:
+    from .ablated import AblatedImageClassifier
     from .estimators import PixelSetClassifier
     from .masked import MaskedImageClassifier
 
-__all__ = ["MaskedImageClassifier", "PixelSetClassifier"]
+__all__ = ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"]
 
-_HOMES = {"MaskedImageClassifier": "masked", "PixelSetClassifier": "estimators"}
+_HOMES = {"AblatedImageClassifier": "ablated", "MaskedImageClassifier": "masked", "PixelSetClassifier": "estimators"}
 
 
 def __getattr__(name: str) -> Any:

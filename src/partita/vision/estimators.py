@@ -41,6 +41,8 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
     shift : int, default=2
         Shift images by up to so many pixels in training. Flips and shifts move where a pixel is said to be, so that no pixel reaches
         another submodel.
+    views : 1, 5 or 9, default=1
+        When predicting, average over the image as it is and shifted by one pixel: better submodels for as many times the time.
     device : "auto", "cpu" or "cuda", default="auto"
     deterministic : bool, default=False
         The same bits every time on the same device and library; docs/vision.md says what holds without it.
@@ -83,6 +85,7 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
         label_smoothing=0.0,
         flip=True,
         shift=2,
+        views=1,
         device="auto",
         deterministic=False,
         checkpoint=None,
@@ -103,6 +106,7 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
         self.label_smoothing = label_smoothing
         self.flip = flip
         self.shift = shift
+        self.views = views
         self.device = device
         self.deterministic = deterministic
         self.checkpoint = checkpoint

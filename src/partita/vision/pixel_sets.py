@@ -11,7 +11,7 @@ from torch import Tensor
 from ..errors import InputError
 from ..scores import FLOOR
 from .networks import PixelSetNetworks
-from .settings import Settings
+from .settings import VIEWS, Settings
 
 Array = NDArray[Any]
 
@@ -83,12 +83,20 @@ class PixelSets:
         number = torch.bfloat16 if self.device.type == "cuda" else torch.float32
         return ((own.float() - MIDDLE) / SPREAD).to(number)
 
+    def _views(self) -> list[Tensor]:
+        """Where the tokens are said to be when predicting: shifted, and mirrored as well if trained with flips."""
+        turns = [(1.0, 1.0), (1.0, -1.0)] if self.settings.flip else [(1.0, 1.0)]
+        return [
+            self.places * torch.tensor(turn, device=self.device) + torch.tensor(move, device=self.device) * self.pixel_size
+            for move in VIEWS[: self.settings.views]
+            for turn in turns
+        ]
+
     def scores(self, X: Array, images_at_once: int = IMAGES_AT_ONCE) -> Array:
-        """Log-probabilities float32 (images, submodels, classes): the mean over members, and over mirrored views if trained with flips."""
+        """Log-probabilities float32 (images, submodels, classes): the mean over members and views."""
         images = as_images(X, self.image_shape)
         out = np.empty((len(images), len(self), self.n_classes), dtype=np.float32)
-        mirrored = self.places * torch.tensor([1.0, -1.0], device=self.device)
-        views = [self.places, mirrored] if self.settings.flip else [self.places]
+        views = self._views()
         self.networks.eval()
         with torch.no_grad():
             for start in range(0, len(images), images_at_once):

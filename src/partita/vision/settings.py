@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import InputError
 
 WHOLE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")
+VIEWS = [(0, 0), (0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)]  # pixels down and to the right
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,7 @@ class Settings:
     label_smoothing: float = 0.0
     flip: bool = True
     shift: int = 2
+    views: int = 1
 
     def check(self) -> None:
         for name in WHOLE:
@@ -36,7 +38,14 @@ class Settings:
             raise InputError(f"width is {self.width}, which is no multiple of heads={self.heads}: change one of them")
         if not isinstance(self.shift, Integral) or self.shift < 0:
             raise InputError(f"shift is {self.shift!r}: it must be a whole number of pixels, 0 or above")
-        for name, most in (("learning_rate", float("inf")), ("weight_decay", float("inf")), ("token_drop", 1.0), ("label_smoothing", 1.0)):
+        if self.views not in (1, 5, 9) or (self.views > 1 and self.shift < 1):
+            raise InputError(f"views is {self.views!r}: give 1, 5 or 9, and with shift=0 only 1, since the networks saw no shifted image")
+        for name, most in (
+            ("learning_rate", float("inf")),
+            ("weight_decay", float("inf")),
+            ("token_drop", 1.0),
+            ("label_smoothing", 1.0),
+        ):
             value = getattr(self, name)
             if not isinstance(value, Real) or not 0 <= value < most:
                 raise InputError(f"{name} is {value!r}: it must be a number, at least 0" + (f" and below {most:g}" if most < 2 else ""))
