@@ -621,6 +621,18 @@ def test_a_network_of_images_learns_from_ablated_images(digits):
         clf.estimator_.predict(data.X_test)
 
 
+def test_ablated_rows_become_images_with_twice_the_channels():
+    torch = pytest.importorskip("torch")
+    from partita.vision import AblatedImageClassifier
+
+    net = AblatedImageClassifier((4, 6, 3), device="cpu")
+    image = np.random.default_rng(0).random((4, 6, 3), dtype=np.float32)
+    rows = ablate(image.reshape(1, -1), np.ones((1, 72), dtype=bool))
+    net.partial_fit(np.repeat(rows, 4, axis=0), [0, 1, 0, 1], classes=[0, 1])
+    placed = net._placed(rows)[0]
+    assert torch.equal(placed, torch.from_numpy(np.concatenate([image, 1 - image], axis=2)).permute(2, 0, 1))
+
+
 def test_progress_is_told(small_problem, capsys):
     X, total = small_problem
     clf = RandomizedAblationClassifier(keep=1, low=0, high=1, epochs=3, n_select=10, n_certify=10, verbose=1)
