@@ -4,6 +4,7 @@ import functools
 import hashlib
 import http.server
 import io
+import json
 import lzma
 import os
 import pickle
@@ -12,6 +13,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -20,7 +22,9 @@ import pandas as pd
 import pytest
 
 from partita import FeaturePartitionRegressor, InputError, MissingExtraError, datasets, families
+from partita.__main__ import main
 from partita.datasets import TableData, ames, load_ames, load_weather, load_weather_europe, pip, weather, weather_europe
+from partita.datasets.catalogue import DATA
 from partita.datasets.pickled import frame_columns
 from partita.datasets.tables import ExactTable, csv_columns, csv_of
 from partita.datasets.telling import SourceError
@@ -577,6 +581,110 @@ def test_the_real_stations(cache, offline):
     assert (proof.counts.total, len(model.estimators_)) == (18, 17)
     shares = [(proof.radius >= r).mean() for r in (0, 3)]
     assert np.allclose(shares, [0.880, 0.740], atol=0.01)  # as in docs/sources.md
+
+
+# --- the command line
+
+
+@pytest.fixture
+def partita(monkeypatch, capsys):
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() changes it
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return run
+
+
+def test_list(partita, cache, houses):
+    code, out, err = partita("data", "list")
+    assert (code, err) == (0, "")
+    words = " ".join(out.split())
+    for entry in DATA:
+        rows = [f"{size:,}" for size in (*entry.rows, entry.columns)]
+        assert f"{entry.name} {' '.join(rows)} no" in words
+    assert f"The cache is {cache}." in words
+    (cache / "ames.csv").write_bytes(houses[2])
+    assert "ames 2,637 293 79 yes" in " ".join(partita("data", "list")[1].split())
+
+
+def test_list_for_machines(partita, tmp_path, files):
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    files.rename(folder / "weather")
+    code, out, err = partita("data", "list", "--cache", folder, "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["cache"] == str(folder)
+    assert [entry["name"] for entry in told["data"]] == ["ames", "cifar10", "digits", "mnist", "weather", "weather_europe"]
+    kept = {entry["name"]: entry["kept"] for entry in told["data"]}
+    assert kept == dict.fromkeys(kept) | {"weather": str(folder / "weather")}
+    assert told["data"][0]["rows"] == {"train": 2637, "test": 293}
+    assert all(entry["licence"] and entry["source"] and entry["what"] for entry in told["data"])
+
+
+def test_the_list_tells_the_truth(houses):
+    sizes = {entry.name: (*entry.rows, entry.columns) for entry in DATA}
+    assert sizes["ames"] == (len(houses[0].X_train), len(houses[0].X_test), houses[0].X_train.shape[1])
+    digits = datasets.load_digits()
+    assert sizes["digits"] == (len(digits.X_train), len(digits.X_test), digits.X_train.shape[1])
+    for name, exact in (("mnist", datasets.mnist.EXACT), ("cifar10", datasets.cifar10.EXACT)):
+        assert sizes[name] == (*exact.rows, exact.values)
+    assert sizes["weather"][2] == len(weather.COLUMNS) - 1
+    assert all(hasattr(datasets, f"load_{name}") for name in sizes)
+
+
+def test_fetch(partita, cache):
+    code, out, err = partita("data", "fetch", "ames")
+    assert code == 0
+    assert f"ames is in {cache / 'ames.csv'}." in out
+    assert "Licence: GPL-3.0" in out
+    assert f"ames is kept in {cache / 'ames.csv'}" in err
+    code, out, err = partita("data", "fetch", "ames", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)["kept"] == str(cache / "ames.csv")
+
+
+def test_fetch_what_is_there_anyway(partita, cache, files):
+    assert "digits is not in the cache: scikit-learn, nothing to fetch." in partita("data", "fetch", "digits")[1]
+    files.rename(cache / "weather")
+    assert f"weather is in {cache / 'weather'}." in partita("data", "fetch", "weather")[1]
+    (cache / "weather" / "train.csv").write_text("a,b\n")
+    code, out, err = partita("data", "fetch", "weather")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "lacks the column 'fact_time'" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fetch", "boston"], "name is 'boston': give one of ames, cifar10, digits, mnist, weather, weather_europe"),
+        (["fetch", "weather"], "does not exist: fetch the Shifts project's weather data yourself"),
+        (["fetch"], "Missing argument 'NAME'"),
+        (["list", "--cache", __file__], "is a file: name a folder"),
+    ],
+)
+def test_bad_requests(arguments, message, partita, cache):
+    code, out, err = partita("data", *arguments)
+    assert (code, out) == (2, "")
+    assert message.lower() in err.lower()  # libraries differ in how they write an argument's name
+    assert err.count("\n") == 1
+
+
+def test_fetch_offline(partita, cache, offline):
+    code, out, err = partita("data", "fetch", "ames")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[-1].startswith("partita: ames is neither kept on this machine nor to be fetched (")
+
+
+def test_no_command_is_help(partita):
+    code, out, err = partita("data")
+    assert code == 2
+    assert "fetch" in out
+    assert err == ""
 
 
 def test_csv_is_written_in_one_way():
