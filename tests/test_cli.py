@@ -311,7 +311,7 @@ def test_debug_shows_where(desk):
 def test_help_and_version(partita):
     code, out, _ = partita("--help")
     assert code == 0
-    for command in ("demo", "fit", "certify", "sweep", "report", "serve"):
+    for command in ("demo", "fit", "certify", "sweep", "report", "data", "serve"):
         assert command in out
         assert partita(command, "--help")[0] == 0
     assert partita("--version")[:2] == (0, "0.1.0\n")

@@ -55,7 +55,8 @@ def _sentence(exc: Exception) -> str:
 
 
 def _stop(sentence: str, code: int) -> None:
-    print(f"partita: {sentence}", file=sys.stderr)
+    if sentence:  # none after a command that was given nothing: the help is on the screen
+        print(f"partita: {sentence}", file=sys.stderr)
     if code == INTERRUPTED:  # submodels may still be at work in other threads, and some libraries abort when Python ends under them
         sys.stdout.flush()
         sys.stderr.flush()

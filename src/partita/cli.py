@@ -17,6 +17,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+data_app = typer.Typer(help="Data to try partita on: what there is, and fetching it.", no_args_is_help=True)
+app.add_typer(data_app, name="data")
+
 Data = Annotated[Path, typer.Argument(help="A table: .csv or .parquet.")]
 Model = Annotated[Path, typer.Argument(help="A model that partita fit stored.")]
 Target = Annotated[str, typer.Option(help="The column to predict.")]
@@ -28,6 +31,9 @@ Tolerance = Annotated[float | None, typer.Option(help="For numbers: a prediction
 Relative = Annotated[float | None, typer.Option(help="The same as a share of the value: 0.15 is 15 %.")]
 Trust = Annotated[
     list[str] | None, typer.Option(help="A type of your own that may be loaded, by its full name; may be given several times.")
+]
+Cache = Annotated[
+    Path | None, typer.Option(help="The folder where data are kept; default: the environment's PARTITA_CACHE, or ~/.cache/partita.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
@@ -216,6 +222,50 @@ def serve(
         max_rows=max_rows,
         max_bytes=max_bytes,
     )
+
+
+@data_app.command("list")
+def data_list(cache: Cache = None, as_json: Json = False) -> None:
+    """What data there are, under which licences, and which of them are in the cache."""
+    from .datasets.cache import cache_folder
+    from .datasets.catalogue import DATA
+
+    folder = cache_folder(cache)
+    if as_json:
+        _tell_json({"cache": str(folder), "data": [entry.about(cache) for entry in DATA]}, True)
+        return
+    from .terminal import say, show
+
+    sizes = [
+        [entry.name, *(f"{size:,}" for size in (*entry.rows, entry.columns)), "yes" if entry.kept(cache) else "no", entry.what]
+        for entry in DATA
+    ]
+    show("Data to try partita on", ["name", "to learn", "to certify", "columns", "cached", "what it is"], sizes, texts=5)
+    say()
+    origins = [[entry.name, entry.licence, entry.source] for entry in DATA]
+    show("Where they come from", ["name", "licence", "source"], origins, texts=1)
+    say()
+    say(f"The cache is {folder}.")
+    say("Next: partita data fetch NAME, and partita.datasets.load_NAME() in Python.")
+
+
+@data_app.command("fetch")
+def data_fetch(
+    name: Annotated[str, typer.Argument(help="One of those that partita data list shows.")], cache: Cache = None, as_json: Json = False
+) -> None:
+    """Get a data set into the cache, unless it is there, and check it."""
+    from .datasets.catalogue import data_set
+
+    entry = data_set(name)
+    entry.get(cache)
+    if as_json:
+        _tell_json(entry.about(cache), True)
+        return
+    from .terminal import say
+
+    kept = entry.kept(cache)
+    say(f"{name} is in {kept}." if kept else f"{name} is not in the cache: {entry.source}.")
+    say(f"Licence: {entry.licence}.")
 
 
 def _tell_json(content: Any, asked: bool) -> None:

@@ -19,11 +19,12 @@ def say(text: str = "") -> None:
     Console(highlight=False, soft_wrap=True).print(Text(text))
 
 
-def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table; the first column is text, the others are aligned right."""
+def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], texts: int | None = None) -> None:
+    """A table; the first column is text, and those from ``texts`` on; the others are aligned right."""
     table = Table(header_style="dim", pad_edge=False, box=None, padding=(0, 2, 0, 0))
     for k, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if k else "left", overflow="fold", no_wrap=k == 0)
+        of_numbers = 0 < k < (len(columns) if texts is None else texts)
+        table.add_column(Text(column), justify="right" if of_numbers else "left", overflow="fold", no_wrap=k == 0)
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     console = Console(highlight=False, soft_wrap=True)

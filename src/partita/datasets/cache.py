@@ -1,15 +1,31 @@
-"""The folder where fetched data are kept: one .npz file for each data set."""
+"""The folder where fetched data are kept: one file for each data set."""
 
-import io
 import os
 from pathlib import Path
-
-import numpy as np
+from typing import IO, Protocol, TypeVar
 
 from ..atomic import write_whole
 from ..errors import InputError
-from .images import NAMES, Arrays, Exact
 from .telling import SourceError, reason, say
+
+Content = TypeVar("Content")
+
+
+class Known(Protocol[Content]):
+    """A data set whose every bit is known, and the file it is kept in."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kept_as(self) -> str: ...
+
+    def check(self, content: Content, /) -> None:
+        """Raise SourceError unless these are the known bits."""
+
+    def read(self, file: IO[bytes], /) -> Content: ...
+
+    def written(self, content: Content, /) -> bytes: ...
 
 
 def cache_folder(cache: str | os.PathLike[str] | None) -> Path:
@@ -25,36 +41,30 @@ def cache_folder(cache: str | os.PathLike[str] | None) -> Path:
     return folder
 
 
-def kept_file(folder: Path, exact: Exact) -> Path:
-    return folder / f"{exact.name}.npz"
-
-
-def kept(folder: Path, exact: Exact) -> Arrays | None:
+def kept(folder: Path, known: Known[Content]) -> Content | None:
     """What an earlier call kept, if it is there and whole."""
-    file = kept_file(folder, exact)
+    file = folder / known.kept_as
     if not file.exists():
         return None
     try:
-        with file.open("rb") as opened, np.load(opened, allow_pickle=False) as content:  # numpy alone leaves a damaged zip open
-            arrays = {name: content[name] for name in NAMES}
-        exact.check(arrays)
+        with file.open("rb") as opened:
+            content = known.read(opened)
+        known.check(content)
     except Exception as exc:  # a damaged file makes zipfile and numpy raise nearly anything, and the cure is always the same
-        say(f"{file} is damaged ({reason(exc)}): {exact.name} is fetched again")
+        say(f"{file} is damaged ({reason(exc)}): {known.name} is fetched again")
         return None
-    return arrays
+    return content
 
 
-def keep(folder: Path, exact: Exact, arrays: Arrays) -> None:
+def keep(folder: Path, known: Known[Content], content: Content) -> None:
     """Not being able to keep the data is no reason to refuse them."""
-    content = io.BytesIO()
-    np.savez(content, X_train=arrays["X_train"], y_train=arrays["y_train"], X_test=arrays["X_test"], y_test=arrays["y_test"])
-    file = kept_file(folder, exact)
+    file = folder / known.kept_as
     try:
-        write_whole(file, content.getvalue())
+        write_whole(file, known.written(content))
     except OSError as exc:
-        say(f"{exact.name} cannot be kept in {folder} ({reason(exc)}) and will be fetched again: set PARTITA_CACHE to another folder")
+        say(f"{known.name} cannot be kept in {folder} ({reason(exc)}) and will be fetched again: set PARTITA_CACHE to another folder")
     else:
-        say(f"{exact.name} is kept in {file}")
+        say(f"{known.name} is kept in {file}")
 
 
 def placed(folder: Path, name: str, limit: int) -> Path:

@@ -40,10 +40,10 @@ def load_cifar10(cache: str | os.PathLike[str] | None = None) -> ImageData:
 
     ``cache`` is the folder where they are kept; default: the environment's PARTITA_CACHE, or ``~/.cache/partita``.
     """
-    return obtain(EXACT, cache, _sources, _cure)
+    return EXACT.data(obtain(EXACT, cache, _sources, _cure))
 
 
-def _sources(folder: Path) -> Iterator[Source]:
+def _sources(folder: Path) -> Iterator[Source[Arrays]]:
     if (folder / ARCHIVE).is_file():
         yield Source(str(folder / ARCHIVE), partial(_placed_archive, folder))
     if (folder / TARBALL).is_file():

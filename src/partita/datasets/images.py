@@ -1,9 +1,10 @@
 """What a loaded data set is, and what it must be bit for bit."""
 
 import hashlib
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,19 @@ class Exact:
     def limit(self) -> int:
         """No file, archive or download that holds this data, packed or unpacked, needs more bytes: where more come, something is wrong."""
         return 2 * sum(self.rows) * (self.values + 8) + 2**20
+
+    @property
+    def kept_as(self) -> str:
+        return f"{self.name}.npz"
+
+    def read(self, file: IO[bytes]) -> Arrays:
+        with np.load(file, allow_pickle=False) as content:
+            return {name: content[name] for name in NAMES}
+
+    def written(self, arrays: Arrays) -> bytes:
+        content = io.BytesIO()
+        np.savez(content, X_train=arrays["X_train"], y_train=arrays["y_train"], X_test=arrays["X_test"], y_test=arrays["y_test"])
+        return content.getvalue()
 
     def data(self, arrays: Arrays) -> ImageData:
         X_train, y_train, X_test, y_test = (arrays[name] for name in NAMES)

@@ -44,10 +44,10 @@ def load_mnist(cache: str | os.PathLike[str] | None = None) -> ImageData:
 
     ``cache`` is the folder where they are kept; default: the environment's PARTITA_CACHE, or ``~/.cache/partita``.
     """
-    return obtain(EXACT, cache, _sources, _cure)
+    return EXACT.data(obtain(EXACT, cache, _sources, _cure))
 
 
-def _sources(folder: Path) -> Iterator[Source]:
+def _sources(folder: Path) -> Iterator[Source[Arrays]]:
     if any((folder / (name + ending)).is_file() for name in FILES.values() for ending in ("", ".gz")):
         yield Source(f"the idx files in {folder}", partial(_arrays, partial(_placed_idx, folder)))
     if (folder / TARBALL).is_file():

@@ -4,49 +4,54 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from ..errors import InputError, MissingExtraError
-from .cache import cache_folder, keep, kept
-from .images import Arrays, Exact, ImageData
+from .cache import Known, cache_folder, keep, kept
 from .telling import SourceError, reason, say
+
+Content = TypeVar("Content")
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where data may be found: ``read`` gives the arrays or raises SourceError."""
+class Source(Generic[Content]):
+    """Where data may be found: ``read`` gives them or raises SourceError."""
 
     name: str
-    read: Callable[[], Arrays]
+    read: Callable[[], Content]
 
 
 def obtain(
-    exact: Exact, cache: str | os.PathLike[str] | None, sources: Callable[[Path], Iterable[Source]], cure: Callable[[Path], str]
-) -> ImageData:
+    known: Known[Content],
+    cache: str | os.PathLike[str] | None,
+    sources: Callable[[Path], Iterable[Source[Content]]],
+    cure: Callable[[Path], str],
+) -> Content:
     """From the cache, or from the first source that has it; ``cure`` says what to put by hand into the folder when none has."""
     folder = cache_folder(cache)
-    arrays = kept(folder, exact)
-    if arrays is None:
-        arrays = _first(exact, sources(folder), cure(folder))
-        keep(folder, exact, arrays)
-    return exact.data(arrays)
+    content = kept(folder, known)
+    if content is None:
+        content = _first(known, sources(folder), cure(folder))
+        keep(folder, known, content)
+    return content
 
 
-def _first(exact: Exact, sources: Iterable[Source], cure: str) -> Arrays:
+def _first(known: Known[Content], sources: Iterable[Source[Content]], cure: str) -> Content:
     failures: list[str] = []
     missing: MissingExtraError | None = None
     for source in sources:
-        say(f"{exact.name}: trying {source.name}")
+        say(f"{known.name}: trying {source.name}")
         try:
-            arrays = source.read()
-            exact.check(arrays)
+            content = source.read()
+            known.check(content)
         except MissingExtraError as exc:  # another source may do without the library
             missing = exc
-            say(f"{exact.name}: {exc}")
+            say(f"{known.name}: {exc}")
         except (SourceError, OSError) as exc:
             failures.append(f"{source.name}: {reason(exc)}")
-            say(f"{exact.name}: no luck with {failures[-1]}")
+            say(f"{known.name}: no luck with {failures[-1]}")
         else:
-            return arrays
+            return content
     if missing is not None:
         raise missing
-    raise InputError(f"{exact.name} is neither kept on this machine nor to be fetched ({'; '.join(failures)}): {cure}")
+    raise InputError(f"{known.name} is neither kept on this machine nor to be fetched ({'; '.join(failures)}): {cure}")

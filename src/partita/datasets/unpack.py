@@ -1,7 +1,10 @@
 """Reading compressed files that may be damaged or hostile: in memory, never more than was asked for, nothing put on disk."""
 
 import gzip
+import io
+import lzma
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Collection
 from typing import IO, Any, Protocol
@@ -62,3 +65,22 @@ def tar_members(file: IO[bytes], names: Collection[str], limit: int) -> dict[str
         raise SourceError(f"it is no whole .tar.gz archive: {reason(exc)}") from exc
     missing = next(name for name in names if name not in found)
     raise SourceError(f"there is no file {missing} in the archive")
+
+
+def zip_member(file: IO[bytes], name: str, limit: int) -> bytes:
+    """The file of this exact name in a .zip or .whl."""
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(name) as member:
+            return _Bounded(member, limit).read()
+    except KeyError:
+        raise SourceError(f"there is no file {name} in the archive") from None
+    except (*BROKEN, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:  # the last two: packed in a strange way, or encrypted
+        raise SourceError(f"it is no whole zip archive: {reason(exc)}") from exc
+
+
+def unxz(content: bytes, limit: int) -> bytes:
+    try:
+        with lzma.LZMAFile(io.BytesIO(content)) as unpacked:
+            return _Bounded(unpacked, limit).read()
+    except (*BROKEN, lzma.LZMAError) as exc:
+        raise SourceError(f"it is no whole xz file: {reason(exc)}") from exc
