@@ -612,6 +612,12 @@ def test_a_network_of_images_learns_from_ablated_images(digits):
     rows = ablate(data.X_test[:5] / np.float32(255), np.ones((5, 64), dtype=bool))
     alone = np.concatenate([clf.estimator_.predict_proba(row[None]) for row in rows])
     assert np.array_equal(alone, clf.estimator_.predict_proba(rows))  # whatever else is asked
+    kept = np.random.default_rng(0).random((30, 64)) < 0.7
+    values = (data.X_test[:5] / 255).astype(np.float32)
+    ablated = ablate(values[:, None], kept).reshape(-1, 128)
+    assert np.array_equal(
+        clf.estimator_.predict_ablated(values, kept).ravel(), clf.estimator_.predict(ablated)
+    )  # made on the device, or sent
     assert np.array_equal(clone(clf).fit(*few).votes(data.X_test[:5]), clf.votes(data.X_test[:5]))
     with pytest.raises(InputError, match="classes is missing"):
         clone(net).partial_fit(rows, [0] * 5)

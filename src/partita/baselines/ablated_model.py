@@ -135,9 +135,19 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                 some = kept[start : start + int(self.batch_size)]
                 at_once = max(1, int(self.batch_size) // len(some))
                 for row in range(0, len(scaled), at_once):
-                    block = ablate(scaled[row : row + at_once, None], some)
-                    said = np.asarray(self.estimator_.predict(block.reshape(-1, block.shape[-1])))
-                    yield slice(row, row + at_once), slice(first + start, first + start + len(some)), said.reshape(block.shape[:2])
+                    said = self._said(scaled[row : row + at_once], some)
+                    yield slice(row, row + at_once), slice(first + start, first + start + len(some)), said
+
+    def _said(self, scaled: Array, kept: Array) -> Array:
+        """What the model says about each of these rows with each of these sets of columns kept: (rows, draws).
+
+        A model that has ``predict_ablated`` makes the ablated rows itself, where it computes: on a GPU they are too many to be sent.
+        """
+        by_itself = getattr(self.estimator_, "predict_ablated", None)
+        if by_itself is not None:
+            return np.asarray(by_itself(scaled, kept))
+        block = ablate(scaled[:, None], kept)
+        return np.asarray(self.estimator_.predict(block.reshape(-1, block.shape[-1]))).reshape(block.shape[:2])
 
     def _kept(self, rng: np.random.Generator, n_draws: int) -> Array:
         """Which columns are seen in so many draws: those of the units kept, all of a unit or none, and trusted ones in every draw."""
