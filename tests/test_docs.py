@@ -43,7 +43,8 @@ def test_links_lead_somewhere(page):
         assert target.startswith("http") or (page.parent / target).exists(), target
 
 
-def test_the_table_of_images_is_made_from_the_results():
-    """No number in it is typed by hand."""
-    printed = subprocess.run([sys.executable, ROOT / "benchmarks" / "vision_table.py"], capture_output=True, text=True, check=True).stdout
-    assert printed in (ROOT / "docs" / "vision.md").read_text()
+@pytest.mark.parametrize(("script", "page"), [("vision_table.py", "vision.md"), ("defences_table.py", "baselines.md")])
+def test_tables_are_made_from_the_results(script, page):
+    """No number in them is typed by hand."""
+    printed = subprocess.run([sys.executable, ROOT / "benchmarks" / script], capture_output=True, text=True, check=True).stdout
+    assert printed in (ROOT / "docs" / page).read_text()
