@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cross_decomposition import PLSRegression
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
-from sklearn.linear_model import LogisticRegression, SGDClassifier
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
+from sklearn.linear_model import LogisticRegression, Ridge, SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, Normalizer
@@ -170,3 +170,28 @@ def test_wrong_arrays_are_named():
         Plurality().certify(np.zeros((1, 2, 2)), reach=[[1, 0], [1]])
     with pytest.raises(InputError, match="give a Partition"):
         certify_patches(np.zeros((1, 2, 2)), [[0], [1]], (1, 2), (1, 1))
+
+
+@pytest.mark.parametrize("model", [FeaturePartitionRegressor(Ridge(0.1), n_submodels=5), FeaturePartitionRegressor(n_submodels=5)])
+def test_how_a_table_lies_in_memory_changes_no_bit(model):
+    """A text in one column parts the block of floats that pandas keeps the others in, and products of matrices round by layout."""
+    whole, y = load_diabetes(return_X_y=True)
+    X, y = whole[::2].copy(), y[::2]
+    names = [f"c{k}" for k in range(X.shape[1])]
+    layouts = {
+        "one block": pd.DataFrame(X, columns=names),
+        "by column": pd.DataFrame({name: X[:, k].copy() for k, name in enumerate(names)}),
+        "rows and columns swapped": pd.DataFrame(np.asfortranarray(X), columns=names),
+        "every other row of a larger table": pd.DataFrame(whole, columns=names)[::2],
+        "some columns of a larger table": load_diabetes(as_frame=True).frame[::2].drop(columns="target").set_axis(names, axis=1),
+    }
+    parted = layouts["some columns of a larger table"].copy()
+    parted["c9"] = "text"
+    parted["c9"] = X[:, 9]
+    layouts["parted by a text"] = parted
+    ballots = {name: clone(model).fit(table, y).ballots(table) for name, table in layouts.items()}
+    for name, own in ballots.items():
+        assert np.array_equal(own, ballots["one block"]), name
+    arrays = [X, np.asfortranarray(X), whole[::2], np.hstack([X, X])[:, :10]]
+    first, *others = [clone(model).fit(table, y).ballots(table) for table in arrays]
+    assert all(np.array_equal(own, first) for own in others)

@@ -175,6 +175,9 @@ def report(
     sweep_json: Annotated[
         Path | None, typer.Option("--sweep", help="The sweep.json of a sweep, for the curves over the submodels.")
     ] = None,
+    audit_json: Annotated[
+        Path | None, typer.Option("--audit", help="What partita audit --out wrote, for a section on what attacks reached.")
+    ] = None,
     title: Annotated[str | None, typer.Option(help="The report's heading.")] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
@@ -188,12 +191,65 @@ def report(
 
     check_writable(out, (".html",))
     certified = certify_file(model, data, tolerance, relative, tuple(trust or ()))
-    write_report(certified, out, sweep_json, title)
+    write_report(certified, out, sweep_json, title, audit_json)
     if as_json:
         _tell_json(certified.summary(out), True)
         return
     certified.show()
     say(f"Report: {out}")
+
+
+@app.command()
+def audit(
+    model: Model,
+    data: Data,
+    training: Annotated[
+        Path | None, typer.Option(help="The table the model was fitted on, to be attacked too; not needed if it is DATA itself.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where what was found goes: .json, for partita report --audit.")] = None,
+    attacks: Annotated[str, typer.Option(help="Some of these.")] = "evasion,poisoning,patches,checks",
+    rows: Annotated[int, typer.Option(help="How many rows of DATA are attacked.", min=1)] = 200,
+    most: Annotated[int | None, typer.Option(help="The largest r tried; by default the largest radius.", min=1)] = None,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    seed: Seed = 0,
+    trust: Trust = None,
+    as_json: Json = False,
+) -> None:
+    """Attack a model for real, as its radius says an attacker may: no certified prediction may change. Exit code 1 if one does."""
+    from .audit.files import audit_file
+    from .terminal import say
+    from .workflow import check_writable
+
+    if out is not None:
+        check_writable(out, (".json",))
+    names = tuple(name.strip() for name in attacks.split(",") if name.strip())
+    found = audit_file(
+        model,
+        data,
+        training,
+        tolerance=tolerance,
+        relative=relative,
+        attacks=names,
+        rows=rows,
+        most=most,
+        seed=seed,
+        trusted=tuple(trust or ()),
+    )
+    place = out if out is not None or found.passed else Path("partita-audit.json")  # what broke must not be lost
+    if place is not None:
+        found.save(place)
+    if as_json:
+        _tell_json(found.to_dict(), True)
+    else:
+        say(str(found))
+        if not any(line.attack.startswith(("poisoning", "backdoor")) for line in found.lines):
+            say("The training data was not attacked: --training FILE does." if training is None else "No training data was attacked.")
+        if place is not None:
+            say(f"Written to {place}.")
+        say("Passed: no certified prediction changed." if found.passed else "FAILED: do not rely on this model's radii.")
+    if not found.passed:
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -1,7 +1,8 @@
 """One way to ask for some columns of a table.
 
 A table is never turned into one array: that would let a value in one column change another (a fraction turns large integers into
-floats, a text turns numbers into objects), and the proof with it. Each submodel gets its own columns, as they are.
+floats, a text turns numbers into objects), and the proof with it. Each submodel gets its own columns, as they are, and laid out in memory
+in one way, since rounding depends on that too.
 """
 
 from collections.abc import Mapping
@@ -38,7 +39,7 @@ class _ArrayTable(Table):
         self.n_rows, self.n_columns = array.shape
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
-        part = self._array[:, columns] if rows is None else self._array[rows[:, None], columns]
+        part = np.ascontiguousarray(self._array[:, columns] if rows is None else self._array[rows[:, None], columns])
         if self._from_rows:  # Python objects: numbers become floats, whatever else the batch or the table holds; the rest stays objects
             try:
                 return part.astype(np.float64)
@@ -68,7 +69,18 @@ class _FrameTable(Table):
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
-        return part.clone().to_native()  # pandas may give a view, through which an estimator that works in place would write into the table
+        return _laid_out(part.to_native()) if part.implementation.is_pandas() else part.clone().to_native()
+
+
+def _laid_out(frame: Any) -> Any:
+    """A copy of a pandas frame that is laid out in memory in one way, whatever the columns beside it in the table were.
+
+    Products of matrices are rounded by how they lie in memory, and pandas lets columns of one type lie together: a text written into one
+    column would change the last bits of what other submodels say. It is a copy, since an estimator may work in place.
+    """
+    alone = type(frame)({k: frame.iloc[:, k] for k in range(frame.shape[1])}, index=frame.index)
+    alone.columns = frame.columns
+    return alone
 
 
 def one_row(part: Any, i: int) -> Any:

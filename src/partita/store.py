@@ -114,6 +114,11 @@ def manifest(path: Any) -> dict[str, Any]:
         return _manifest_of(read)
 
 
+def digest(manifest: dict[str, Any]) -> str:
+    """One hash for all files of a stored ensemble."""
+    return hashlib.sha256(json.dumps(manifest["files"], sort_keys=True).encode()).hexdigest()
+
+
 @contextmanager
 def _opened(path: Any) -> Iterator[Read]:
     """A way to read a stored model's files: ``read(name, most)`` gives at most so many bytes."""

@@ -5,8 +5,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
+from .. import __version__, store
 from ..atomic import write_whole
+from ..audit.findings import read_audit
 from ..errors import InputError
 from ..files import sha256_of
 from ..sweep import read_sweep
@@ -17,7 +18,7 @@ from .page import render
 __all__ = ["gather", "render", "write_report"]
 
 
-def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None) -> Path:
+def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None, audit: Any = None) -> Path:
     """Write the report on a table that a stored model was asked about."""
     swept = None if sweep is None else read_sweep(sweep)
     target = (certified.manifest.get("about") or {}).get("target")
@@ -25,6 +26,9 @@ def write_report(certified: Certified, out: Any, sweep: Any = None, title: str |
         raise InputError(
             f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: give the sweep of this model's data"
         )
+    audited = None if audit is None else read_audit(audit)
+    if audited is not None and audited["of"].get("model") != store.digest(certified.manifest):
+        raise InputError("audit is of another model: give what partita audit --out wrote for this one")
     name = certified.file.path.name
     facts = gather(
         certified.answers,
@@ -33,6 +37,7 @@ def write_report(certified: Certified, out: Any, sweep: Any = None, title: str |
         origin=origin_of(certified.manifest) | {"certified data": f"{name}, sha256 {sha256_of(certified.file.path)}"},
         files={file: facts["sha256"] for file, facts in certified.manifest["files"].items()},
         swept=swept,
+        audited=audited,
     )
     path = Path(out)
     write_whole(path, render(facts).encode("utf-8", "replace"))

@@ -27,6 +27,7 @@ def gather(
     origin: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
     swept: Mapping[str, Any] | None = None,
+    audited: Mapping[str, Any] | None = None,
     most_rows: int = MOST_ROWS,
 ) -> dict[str, Any]:
     """Everything that the report shows.
@@ -39,6 +40,7 @@ def gather(
     origin : where it all comes from, by name: versions, seeds, hashes
     files : the sha256 of the model's files, by name
     swept : what a sweep found, for the curves over the number of submodels
+    audited : what an audit found
     most_rows : how many rows the table lists, those with the smallest radius first
     """
     if isinstance(answers.rule, TopK):
@@ -68,6 +70,7 @@ def gather(
         "partition": _partition(model),
         "rows": _rows(answers, proof, truth, most_rows),
         "swept": None if swept is None else _swept(swept),
+        "audited": None if audited is None else dict(audited),
         "origin": dict(origin or {}),
         "files": dict(files or {}),
     }

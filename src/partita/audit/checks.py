@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .boosting import table_columns
-from .ensemble import FeaturePartitionEnsemble
-from .errors import InputError
-from .guard import tell
-from .sources import open_table
+from ..boosting import table_columns
+from ..ensemble import FeaturePartitionEnsemble
+from ..errors import InputError
+from ..guard import tell
+from ..sources import open_table
 
 Array = NDArray[Any]
 

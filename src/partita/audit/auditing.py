@@ -1,0 +1,272 @@
+"""The audit: attacks that really rewrite, refit and predict, at every r up to the largest radius."""
+
+import sys
+import time
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..ensemble import FeaturePartitionEnsemble
+from ..errors import InputError, SoundnessWarning, SubmodelWarning
+from .apart import Check, checks
+from .cells import Cells
+from .checks import check_pipeline
+from .evasion import Evader
+from .findings import Audit, Broken, Line
+from .patching import PATCHES, patch_attacks
+from .poisoning import Poison, Poisoner
+from .questions import Question
+
+Array = NDArray[Any]
+
+ATTACKS = ("evasion", "poisoning", "patches", "checks")
+ROWS = 200
+
+
+def audit(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    X_train: Any = None,
+    y_train: Any = None,
+    *,
+    tolerance: float | None = None,
+    relative: float | None = None,
+    attacks: Sequence[str] = ATTACKS,
+    rows: int = ROWS,
+    most: int | None = None,
+    random_state: int = 0,
+    verbose: int = 0,
+) -> Audit:
+    """Attack a fitted model as its radius says an attacker may, and see whether a certified prediction changes.
+
+    A certified prediction that changes is a bug in the proof, the code or what you assume of the estimator; the audit then says how to do
+    it again. That none changes is no proof; the proof is elsewhere. The distance between what is certified and what attacks reach shows how
+    much the proof gives away.
+
+    Parameters
+    ----------
+    model : a fitted FeaturePartitionClassifier or FeaturePartitionRegressor, or a Pipeline that ends in one
+    X : the rows to attack
+    y : their labels or values, default=None
+        Where they are known, accuracy under attack is told beside certified accuracy.
+    X_train, y_train : the training data, default=None
+        Needed to attack it, and to see whether fitting again gives the same model. Without it only the rows are attacked.
+    tolerance, relative : float
+        For values: how far a prediction may move, as in ``certify``.
+    attacks : some of "evasion", "poisoning" (with backdoors, and label flips where ``label_attacks`` promises), "patches", "checks"
+    rows : int, default=200
+        How many rows are attacked, chosen at random.
+    most : int, default=None
+        The largest r tried; None: the largest radius.
+    random_state : int, default=0
+    verbose : int, default=0
+        1: progress on standard error.
+
+    Returns
+    -------
+    Audit
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.audit import audit
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[::2], y[::2])
+    >>> found = audit(clf, X[1::2], y[1::2], X[::2], y[::2], rows=50, most=2)
+    >>> found.passed, sum(line.certified_changed for line in found.lines)
+    (True, 0)
+    """
+    started = time.monotonic()
+    if unknown := [attack for attack in attacks if attack not in ATTACKS]:
+        raise InputError(f"attacks names {unknown[0]!r}: give some of {', '.join(map(repr, ATTACKS))}")
+    found: list[Check] = []
+    if isinstance(model, Pipeline):
+        model, X, X_train, found = _through(model, X, X_train, y_train)
+    if not isinstance(model, FeaturePartitionEnsemble):
+        raise InputError(
+            f"model is a {type(model).__name__}: give a FeaturePartitionClassifier or ...Regressor, or a Pipeline that ends in one"
+        )
+    check_is_fitted(model, "estimators_")
+    if (X_train is None) != (y_train is None):
+        raise InputError("X_train and y_train are given one without the other: give both, or neither")
+    cells = Cells(X)
+    chosen = np.sort(np.random.default_rng(random_state).permutation(cells.n_rows)[:rows])
+    cells, y = cells.rows(chosen), None if y is None else np.asarray(y)[chosen]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SubmodelWarning)  # a submodel that fails on the attacker's values and casts its fixed vote
+        warnings.simplefilter("ignore", SoundnessWarning)  # was told when the model was fitted
+        question = Question(model, cells.table(), y, tolerance, relative)
+        tally = _Tally(question, cells, chosen, most, verbose, started)
+        if "evasion" in attacks or "patches" in attacks:
+            evader = Evader(question, cells, random_state)
+            if "evasion" in attacks:
+                tally.evasion(evader)
+            if "patches" in attacks and model.image_shape is not None:
+                tally.patches(evader)
+        if X_train is not None:
+            training = Cells(X_train)
+            if "poisoning" in attacks:
+                tally.poisoning(Poisoner(question, cells, training, np.asarray(y_train), random_state))
+            if "checks" in attacks:
+                for check in checks(model, cells, training, np.asarray(y_train), random_state):
+                    tally.tell(check.name)
+                    found.append(check)
+    return Audit(model.counts_.what, tally.lines, found, tally.broken, time.monotonic() - started)
+
+
+def _through(pipeline: Pipeline, X: Any, X_train: Any, y_train: Any) -> tuple[Any, Any, Any, list[Check]]:
+    """A pipeline's steps are checked for columns that reach several submodels; then its ensemble is attacked behind them."""
+    found = []
+    if X_train is not None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SoundnessWarning)
+            found = [Check("the pipeline's steps keep columns apart", message) for message in check_pipeline(pipeline, X_train, y_train)]
+        found = found or [Check("the pipeline's steps keep columns apart", "")]
+    before = pipeline[:-1]
+    transformed = None if X_train is None else before.transform(X_train)
+    return pipeline.steps[-1][1], before.transform(X), transformed, found
+
+
+class _Tally:
+    """Counts, attack by attack."""
+
+    def __init__(self, question: Question, cells: Cells, chosen: Array, most: int | None, verbose: int, started: float) -> None:
+        self.question, self.cells, self.chosen = question, cells, chosen
+        self.lines: list[Line] = []
+        self.broken: list[Broken] = []
+        self.verbose, self.started, self.told = verbose, started, started
+        largest = int(min(question.radius.max(initial=0), len(question.model.estimators_)))
+        self.radii = range(1, (largest if most is None else min(largest, most)) + 1)
+
+    def evasion(self, evader: Evader) -> None:
+        changed, right = self._fresh()
+        for r in self.radii:
+            tried = 0
+            for _, attack in evader.attacks(r):
+                prediction = self.question.model.predict(attack.table)
+                self._after("evasion", r, prediction, changed, right, self.question.radius, attack.table, attack.units)
+                tried += 1
+            self._line("evasion", r, tried, changed, right)
+
+    def patches(self, evader: Evader) -> None:
+        for side in PATCHES:
+            changed, right = self._fresh()
+            found = patch_attacks(evader, side)
+            if found is None:
+                break
+            survives, attacks = found
+            name = f"patch of {side} x {side}"
+            for attack in attacks:
+                prediction = self.question.model.predict(attack.table)
+                self._after(name, 1, prediction, changed, right, survives, attack.table, attack.units)
+            certified_right = None if self.question.truth is None else float(np.mean(self._start_right() & (survives >= 1)))
+            self._line(name, 1, len(attacks), changed, right, survives, certified_right)
+
+    def poisoning(self, poisoner: Poisoner) -> None:
+        tallies: dict[str, tuple[Array, Array | None]] = {}
+        for r in self.radii:
+            tried: dict[str, int] = {}
+            for poison in poisoner.attacks(r):
+                self.tell(f"{poison.kind}, r = {r}")
+                changed, right = tallies.setdefault(poison.kind, self._fresh())
+                prediction = poison.fitted(self.question.model).predict(poison.table)
+                units = [poison.units] * len(self.question)
+                self._after(poison.kind, r, prediction, changed, right, self.question.radius, poison.table, units, poison)
+                tried[poison.kind] = tried.get(poison.kind, 0) + 1
+            for kind, n in tried.items():
+                self._line(kind, r, n, *tallies[kind])
+
+    def tell(self, doing: str) -> None:
+        now = time.monotonic()
+        if self.verbose and now - self.told >= 2:
+            self.told = now
+            print(f"partita: {now - self.started:.0f} s so far, now {doing}", file=sys.stderr, flush=True)
+
+    def _start_right(self) -> Array:
+        return self.question.right(self.question.prediction)
+
+    def _fresh(self) -> tuple[Array, Array | None]:
+        """Which rows have changed so far, and which are still right."""
+        return np.zeros(len(self.question), dtype=bool), None if self.question.truth is None else self._start_right()
+
+    def _after(
+        self,
+        attack: str,
+        r: int,
+        prediction: Array,
+        changed: Array,
+        right: Array | None,
+        radius: Array,
+        table: Any,
+        units: list[list[int]],
+        poison: Poison | None = None,
+    ) -> None:
+        """Count what an attack changed; keep what it takes to do it again where a certified prediction fell."""
+        now = self.question.broken(prediction)
+        changed |= now
+        if right is not None:
+            right &= self.question.right(prediction)
+        for row in np.flatnonzero(now & (radius >= r)):
+            self.broken.append(self._reproducer(attack, r, int(row), prediction[row], int(radius[row]), table, units[row], poison))
+
+    def _reproducer(
+        self, attack: str, r: int, row: int, after: Any, radius: int, table: Any, units: list[int], poison: Poison | None
+    ) -> Broken:
+        model = self.question.model
+        columns = [column for unit in units for column in model.units_.columns[unit]]
+        asked = Cells(table)
+        training: dict[str, Any] = {}
+        if poison is not None:
+            rewritten = Cells(poison.training)
+            training = {rewritten.names[column]: rewritten.columns[column] for column in columns}
+            if poison.labels:
+                training["y"] = poison.y
+        return Broken(
+            attack,
+            r,
+            int(self.chosen[row]),
+            radius,
+            tuple(model.units_.names[unit] for unit in units),
+            tuple(poison.labels) if poison is not None else (),
+            self.question.prediction[row],
+            after,
+            {asked.names[column]: asked.columns[column][row] for column in columns},
+            training,
+        )
+
+    def _line(
+        self,
+        attack: str,
+        r: int,
+        tried: int,
+        changed: Array,
+        right: Array | None,
+        radius: Array | None = None,
+        certified_accuracy: float | None = None,
+    ) -> None:
+        proven = self.question.radius if radius is None else radius
+        fell = {one.row for one in self.broken if one.attack == attack and one.r <= r}
+        truth = self.question.radius_of_truth
+        if truth is not None and radius is None:
+            certified_accuracy = float(np.mean(truth >= r))
+        self.lines.append(
+            Line(
+                attack,
+                r,
+                tried,
+                len(changed),
+                int(changed.sum()),
+                int((proven >= r).sum()),
+                len(fell & set(self.chosen[proven >= r].tolist())),
+                None if right is None else float(right.mean()),
+                certified_accuracy,
+            )
+        )

@@ -1,0 +1,72 @@
+"""An audit of a stored model on tables in files."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import store
+from ..errors import InputError
+from ..files import open_file, sha256_of
+from ..kinds import TEXT
+from ..workflow import certify_file, known_kinds
+from .auditing import ATTACKS, audit
+from .findings import Audit
+
+
+def audit_file(
+    model: Any,
+    data: Any,
+    training: Any = None,
+    *,
+    tolerance: float | None = None,
+    relative: float | None = None,
+    attacks: tuple[str, ...] = ATTACKS,
+    rows: int = 200,
+    most: int | None = None,
+    seed: int = 0,
+    trusted: tuple[str, ...] = (),
+    verbose: int = 1,
+) -> Audit:
+    """Audit a stored model. ``training`` is the table it was fitted on; ``data`` is taken for it where its content is the same."""
+    certified = certify_file(model, data, None, None, trusted, verbose=0)
+    about = certified.manifest.get("about") or {}
+    known = about.get("data") or {}
+    if training is None and known.get("sha256") == sha256_of(data):
+        training = data
+    if training is not None and known and known.get("sha256") != sha256_of(training):
+        raise InputError(f"training {str(training)!r} is not the table that the model was fitted on ({known.get('name')}): give that one")
+    X_train, y_train = (None, None) if training is None else _training(certified.model, training, about)
+    table = certified.answers.table
+    found = audit(
+        certified.model,
+        table.take(list(range(table.n_columns))),
+        certified.truth,
+        X_train,
+        y_train,
+        tolerance=tolerance,
+        relative=relative,
+        attacks=attacks,
+        rows=rows,
+        most=most,
+        random_state=seed,
+        verbose=verbose,
+    )
+    return replace(found, of={"model": store.digest(certified.manifest), "data": sha256_of(data)})
+
+
+def _training(model: Any, path: Any, about: dict[str, Any]) -> tuple[Any, Any]:
+    """The training table as fit read it."""
+    target = about.get("target")
+    if target is None:
+        raise InputError("the model does not say which column it predicts: audit it in Python, with partita.audit.audit")
+    kinds = known_kinds(model)
+    as_text = [target] if about.get("target_kind") == TEXT else []
+    file = open_file(path, "training", kinds=kinds | dict.fromkeys([*about.get("ignore", []), *as_text], TEXT))
+    file.check_has(target, "target")
+    table, y = file.table(kinds), file.target(target)
+    if not hasattr(model, "classes_"):
+        y = y.astype(np.float64)
+    elif y.dtype.kind == "f":
+        y = y.astype(np.int64)
+    return table.take(list(range(table.n_columns))), y
