@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-long test-floor check bench clean
+.PHONY: demo test test-long test-floor fuzz mutations check bench clean
 
 demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	$(BIN)/partita demo
@@ -19,6 +19,12 @@ test-floor:  ## the quick tests at the lowest versions that pyproject.toml allow
 	$(PYTHON) -m venv $(VENV)-floor
 	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[dev]'
 	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long" -o filterwarnings=  # old libraries warn of each other
+
+fuzz: $(VENV)/.dev  ## broken and hostile input, thousands of times
+	PARTITA_FUZZ=3000 $(BIN)/python -m pytest -q tests/test_fuzz.py
+
+mutations: $(VENV)/.dev  ## plant unsound bugs one at a time: the tests must notice each
+	$(BIN)/python tests/mutations.py
 
 check: $(VENV)/.dev  ## style and types
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import array_of
 from .errors import InputError
 
 Array = NDArray[Any]
@@ -25,10 +26,10 @@ def bounds_around(
         check_order(low, high)
         return low, high, None
     name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
-    width = np.asarray(width, dtype=np.float64)
+    width = array_of(name, width, np.float64)
     if width.shape not in ((), (n_rows,)) or not np.all(width >= 0):
         raise InputError(f"{name} must be a number, 0 or above, or one for each of the {n_rows} rows")
-    middle = prediction if around is None else np.asarray(around, dtype=np.float64)
+    middle = prediction if around is None else array_of("around", around, np.float64)
     if middle.shape != (n_rows,) or not np.all(np.isfinite(middle)):
         raise InputError(f"around must hold one finite number for each of the {n_rows} rows")
     if relative is not None:
@@ -38,7 +39,7 @@ def bounds_around(
 
 def bound(name: str, given: Any, n_rows: int) -> Array:
     """One bound for every row."""
-    array = np.asarray(given, dtype=np.float64)
+    array = array_of(name, given, np.float64)
     if array.shape not in ((), (n_rows,)) or np.isnan(array).any():
         raise InputError(f"{name} must be one number or one for each of the {n_rows} rows, without NaN; its shape is {array.shape}")
     return np.ascontiguousarray(np.broadcast_to(array, (n_rows,)))

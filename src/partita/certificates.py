@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import array_of
 from .errors import InputError, MissingExtraError
 
 Array = NDArray[Any]
@@ -63,7 +64,7 @@ class Certificates:
 
     def correct(self, y: Any) -> Array:
         """Which rows' statements are about the truth ``y``; together with a radius >= r they are certified correct at r."""
-        y = np.asarray(y)
+        y = array_of("y", y)
         if y.shape != self.radius.shape:
             raise InputError(f"y has shape {y.shape}, but the certificates cover {len(self)} rows: give one true value a row")
         if self.truth is not None:

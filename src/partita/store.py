@@ -7,8 +7,10 @@ file) and one skops file for each submodel. Loading runs no code from the files:
 import hashlib
 import io
 import json
+import lzma
 import warnings
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
@@ -128,7 +130,11 @@ def _opened(path: Any) -> Iterator[Read]:
     if target.is_dir():
         yield lambda name, most: _read_file(target, name, most)
     elif zipfile.is_zipfile(target):
-        with zipfile.ZipFile(target) as archive:
+        try:
+            archive = zipfile.ZipFile(target)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as exc:
+            raise StoreError(f"{str(target)!r} cannot be read as a zip ({exc}): the model was changed or damaged") from exc
+        with archive:
             yield lambda name, most: _read_member(archive, name, most)
     else:
         raise StoreError(f"{str(target)!r} is neither a folder nor a zip: it is no stored model")
@@ -222,7 +228,7 @@ def _read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
             content = member.read(most + 1)  # never more than it says, whatever the archive unpacks to
     except KeyError as exc:
         raise StoreError(f"{name} is missing: the stored model is not whole") from exc
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError) as exc:
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as exc:
         raise StoreError(f"{name} cannot be read ({exc}): the model was changed or damaged") from exc
     if len(content) > most:
         raise StoreError(f"{name} is larger than it says: the model was changed or damaged")

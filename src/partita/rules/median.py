@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
+from ..arrays import array_of
 from ..bounds import bound, check_order
 from ..certificates import Certificates, Counts
 from ..cover import check_cover, radius_in_units
@@ -52,7 +53,7 @@ class Median(Rule):
 
     def _stretched(self, votes: Any) -> Array:
         self.check()
-        array = np.asarray(votes)
+        array = array_of("votes", votes)
         if array.ndim != 2 or array.dtype.kind not in "fiub":
             raise InputError(f"votes has shape {array.shape} and holds {array.dtype}: it must be numbers of shape (rows, submodels)")
         if array.shape[1] == 0:

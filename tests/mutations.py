@@ -1,0 +1,261 @@
+"""Do the tests notice? Unsound bugs are planted one at a time in a copy of the source, and the tests must fail each time.
+
+    make mutations        (or: python tests/mutations.py [a word of a bug's name] ...)
+
+Every bug here would make some certificate false. It is caught if one of the tests named beside it fails; a bug that no test catches, and a
+bug whose line is no longer there, end the program with an error: then a test is missing, or this list is out of date.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+RULES = "tests/exhaustive/test_rules.py"
+REACH = "tests/exhaustive/test_reach.py"
+KERNELS = "tests/test_kernels.py"
+
+
+@dataclass(frozen=True)
+class Bug:
+    """A line, what it becomes, and the tests that should notice."""
+
+    name: str
+    file: str
+    line: str
+    instead: str
+    tests: tuple[str, ...]
+
+
+BUGS = [
+    # ---- off by one, wrong ties, min for max ----
+    Bug(
+        "gap: one submodel too many", "kernels/compiled.py", "return taken + budget // loss", "return taken + budget // loss + 1", (RULES,)
+    ),
+    Bug("gap, numpy: one too many", "kernels/plain.py", "left // loss), 0)", "left // loss + 1), 0)", (KERNELS,)),
+    Bug(
+        "plurality: a tie taken for a win",
+        "kernels/compiled.py",
+        "radius[i] = gap_radius(losses, counts[y] - counts[z] - (z < y))",
+        "radius[i] = gap_radius(losses, counts[y] - counts[z])",
+        (RULES,),
+    ),
+    Bug(
+        "plurality, numpy: a tie taken for a win",
+        "kernels/plain.py",
+        "gap_radius(losses, mine - other - (z < y)), z",
+        "gap_radius(losses, mine - other), z",
+        (KERNELS,),
+    ),
+    Bug(
+        "tournament: a tie taken for a win",
+        "kernels/compiled.py",
+        "            gap = gaps[y, z] - (z < y)\n            reach",
+        "            gap = gaps[y, z]\n            reach",
+        (RULES,),
+    ),
+    Bug(
+        "tournament: the farthest rival instead of the nearest",
+        "kernels/compiled.py",
+        "if rival < 0 or reach < least or",
+        "if rival < 0 or reach > least or",
+        (RULES,),
+    ),
+    Bug(
+        "tournament: a corrupted submodel costs what it said, not that and all it may say",
+        "kernels/compiled.py",
+        "losses[0], losses[2] = wins[z, y], wins[y, z]",
+        "losses[0], losses[1] = wins[z, y], wins[y, z]",
+        (RULES,),
+    ),
+    Bug(
+        "run-off: one of its two ways to fall is forgotten",
+        "kernels/plain.py",
+        "least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]))",
+        "least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]) + 1)",
+        (KERNELS,),
+    ),
+    Bug(
+        "median: even numbers of votes",
+        "kernels/compiled.py",
+        "tie = 1 - n_submodels % 2  #",
+        "tie = 0  #",
+        (RULES,),
+    ),
+    Bug(
+        "median over units: even numbers of votes",
+        "kernels/compiled.py",
+        "        budgets[i, 1] -= 1 - n_submodels % 2",
+        "        budgets[i, 1] -= 0",
+        (REACH,),
+    ),
+    Bug(
+        "interval: one vote too narrow",
+        "rules/median.py",
+        "array[:, middle - radius] if",
+        "array[:, middle - radius + 1] if",
+        (RULES, "tests/test_regressor.py"),
+    ),
+    Bug(
+        "stretch: bounds mapped back instead of votes stretched",
+        "rules/median.py",
+        "array, low, high = self.checked(votes, lower, upper)\n        radius",
+        "array, low, high = self.checked(votes, lower, upper)\n        array = np.asarray(votes, dtype=np.float64)\n        radius",
+        ("tests/test_regressor.py", RULES),
+    ),
+    # ---- units that reach several submodels ----
+    Bug(
+        "reach: the smallest reaches added up",
+        "reach.py",
+        "np.sort(self.sizes)[::-1][:n_units].sum()",
+        "np.sort(self.sizes)[:n_units].sum()",
+        (REACH, "tests/test_proof.py"),
+    ),
+    Bug(
+        "overlap: a shift is left out",
+        "partition.py",
+        "for shift in self.shifts], axis=0))",
+        "for shift in self.shifts[:1]], axis=0))",
+        (REACH, "tests/test_units.py", "tests/test_proof.py"),
+    ),
+    Bug(
+        "patches: a patch is taken for a smaller one",
+        "patches.py",
+        "sliding_window_view(owned, tall, axis=0)",
+        "sliding_window_view(owned, max(1, tall - 1), axis=0)",
+        ("tests/exhaustive/test_patches.py",),
+    ),
+    Bug(
+        "patch partition: patches that overlap",
+        "partition.py",
+        "return Partition([np.flatnonzero(owner == t).tolist() for t in range(n_submodels)])",
+        "return Partition([np.flatnonzero((owner == t) | (owner == t + 1)).tolist() for t in range(n_submodels)])",
+        ("tests/test_partition.py",),
+    ),
+    # ---- submodels that are tied together ----
+    Bug(
+        "a scaler for all columns",
+        "ensemble.py",
+        "        table = self._open(X, reset=True)\n",
+        "        table = self._open(X, reset=True)\n"
+        "        if isinstance(X, np.ndarray) and X.dtype.kind == 'f':\n"
+        "            table = open_table(X / np.nanmax(np.abs(X)))\n",
+        ("tests/test_proof.py", "tests/test_isolation.py", "tests/test_audit.py"),
+    ),
+    Bug(
+        "rows assigned by what they hold",
+        "ensemble.py",
+        "owner = assign_rows(table.n_rows, len(self.partition_), seed) if",
+        "owner = np.array([hash(str(table.take([0], np.array([i])))) % len(self.partition_) for i in range(table.n_rows)]) if",
+        ("tests/test_proof.py", "tests/test_units.py", "tests/test_audit.py"),
+    ),
+    Bug(
+        "one seed after another from a shared generator",
+        "ensemble.py",
+        "np.random.SeedSequence(seed, spawn_key=(t,)).generate_state",
+        "np.random.SeedSequence(np.random.randint(2**31), spawn_key=(t,)).generate_state",
+        ("tests/test_estimators.py", "tests/test_proof.py", "tests/test_audit.py"),
+    ),
+    Bug(
+        "columns as they lie in memory",
+        "sources.py",
+        "return _laid_out(part.to_native()) if part.implementation.is_pandas() else part.clone().to_native()",
+        "return part.clone().to_native()",
+        ("tests/test_isolation.py",),
+    ),
+    Bug(
+        "a submodel may write into the table",
+        "sources.py",
+        "return _laid_out(part.to_native()) if part.implementation.is_pandas() else part.clone().to_native()",
+        "return part.to_native()",
+        ("tests/test_isolation.py",),
+    ),
+    Bug(
+        "networks share the length of their gradients",
+        "vision/training.py",
+        "scale, lost = squares.sqrt()",
+        "squares = squares.sum().expand_as(squares)\n    scale, lost = squares.sqrt()",
+        ("tests/test_vision.py",),
+    ),
+    # ---- the other defences ----
+    Bug(
+        "rows: two rows of one content in different buckets",
+        "baselines/rows.py",
+        "members[bucket_of(digests[i], len(members))].append(i)",
+        "members[i % len(members)].append(i)",
+        ("tests/test_baseline_rows.py",),
+    ),
+    Bug(
+        "ablation: half of the level",
+        "baselines/ablation_regression.py",
+        "int(self.n_certify), self.alpha / 2)",
+        "int(self.n_certify), self.alpha * 2)",
+        ("tests/test_ablation.py",),
+    ),
+    Bug(
+        "smoothing: bands do not wrap round",
+        "baselines/bands.py",
+        "down = (np.arange(height) - np.arange(height)[:, None]) % height < size",
+        "down = np.abs(np.arange(height) - np.arange(height)[:, None]) < size",
+        ("tests/test_smoothing.py",),
+    ),
+    # ---- one attacker, many rows ----
+    Bug(
+        "collective: rows whose radius is too small are not counted",
+        "collective.py",
+        "batch.own_radius < batch.reach.most_reached(size)",
+        "batch.own_radius < size - 1",
+        ("tests/exhaustive/test_collective.py",),
+    ),
+]
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    chosen = [bug for bug in BUGS if not words or any(word in bug.name for word in words)]
+    missed = []
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        for k, bug in enumerate(chosen, start=1):
+            started = time.monotonic()
+            outcome = try_out(bug, source)
+            print(f"{k} of {len(chosen)}: {bug.name}: {outcome} ({time.monotonic() - started:.0f} s)", flush=True)
+            if not outcome.startswith("caught"):
+                missed.append(bug.name)
+    print(f"{len(chosen) - len(missed)} of {len(chosen)} planted bugs caught" + (f"; not caught: {', '.join(missed)}" if missed else ""))
+    return len(missed) > 0
+
+
+def try_out(bug: Bug, source: Path) -> str:
+    file = source / "partita" / bug.file
+    honest = file.read_text()
+    if honest.count(bug.line) != 1:
+        return f"its line is {honest.count(bug.line)} times in {bug.file}: mend the list"
+    try:
+        file.write_text(honest.replace(bug.line, bug.instead))
+        for tests in bug.tests:
+            done = subprocess.run(
+                [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not long", tests],
+                cwd=ROOT,
+                env=os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
+                capture_output=True,
+                text=True,
+            )
+            if done.returncode == 1:
+                failed = next((line for line in done.stdout.splitlines() if line.startswith("FAILED")), "FAILED ?")
+                return "caught by " + failed.split()[1]
+            if done.returncode != 0:
+                return f"the tests did not run: {done.stdout.strip().splitlines()[-1:]}"
+        return "MISSED"
+    finally:
+        file.write_text(honest)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
