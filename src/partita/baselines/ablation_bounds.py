@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
+from ..arrays import array_of
 from ..errors import InputError
 
 Array = NDArray[Any]
@@ -197,7 +198,7 @@ def check_level(alpha: Any) -> None:
 
 
 def _probabilities(name: str, given: Any) -> Array:
-    array = np.asarray(given)
+    array = array_of(name, given)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{name} holds {array.dtype}: give numbers of 64 bits at most, which are kept as they are")
     if not np.all((array >= 0) & (array <= 1)):
