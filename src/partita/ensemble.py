@@ -16,7 +16,6 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import (
     _check_sample_weight,
     assert_all_finite,
-    check_consistent_length,
     column_or_1d,
     has_fit_parameter,
     validate_data,
@@ -70,7 +69,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
         """
         self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
         table = self._open(X, reset=True)
-        check_consistent_length(y, np.empty(table.n_rows))
+        if len(y) != table.n_rows:
+            raise InputError(f"y has {len(y)} values for {table.n_rows} rows of X: inconsistent numbers of samples, give one a row")
         rule = named_rule(self.rule)
         rule.check()
         estimator = self._submodel()

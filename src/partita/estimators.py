@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin, is_classifier, is_regr
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from .arrays import array_of
 from .boosting import TableBoostingClassifier, TableBoostingRegressor
 from .bounds import bounds_around
 from .certificates import Certificates
@@ -153,7 +154,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         return self._fit(X, labels, self.classes_, sample_weight)
 
     def _given_classes(self) -> Array:
-        classes = np.asarray(list(self.classes) if isinstance(self.classes, Iterable) else self.classes)
+        classes = array_of("classes", list(self.classes) if isinstance(self.classes, Iterable) else self.classes)
         if classes.ndim != 1 or not len(classes):
             raise InputError(f"classes is {self.classes!r}: give the list of all labels")
         return np.unique(classes)
