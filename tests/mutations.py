@@ -102,7 +102,7 @@ BUGS = [
         (RULES, "tests/test_regressor.py"),
     ),
     Bug(
-        "stretch: bounds mapped back instead of votes stretched",
+        "stretch: votes certified as they are, and predicted stretched",
         "rules/median.py",
         "array, low, high = self.checked(votes, lower, upper)\n        radius",
         "array, low, high = self.checked(votes, lower, upper)\n        array = np.asarray(votes, dtype=np.float64)\n        radius",

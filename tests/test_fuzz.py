@@ -379,9 +379,7 @@ def ask(app, body):
 @given(st.data())
 def test_requests(service, data):
     app, columns = service
-    row = st.fixed_dictionaries(dict.fromkeys(columns, json_values)) | st.dictionaries(
-        st.sampled_from([*columns, "other"]), json_values
-    )
+    row = st.fixed_dictionaries(dict.fromkeys(columns, json_values)) | st.dictionaries(st.sampled_from([*columns, "other"]), json_values)
     body = data.draw(
         st.binary(max_size=80) | json_values.map(json.dumps) | st.lists(row, max_size=3).map(lambda rows: json.dumps({"rows": rows}))
     )

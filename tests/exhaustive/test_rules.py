@@ -90,6 +90,21 @@ def test_median_is_exact(votes, ends):
     assert Median().certify(votes[None], lower, upper).radius[0] == attacker.median_truth(votes, lower, upper)
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    votes=npst.arrays(np.float64, st.integers(1, 6), elements=st.integers(0, 4)),
+    ends=st.tuples(bounds, bounds),
+    stretch=st.sampled_from([1.5, 2.0, 3.0]),
+    centre=st.integers(0, 4).map(float),
+)
+def test_a_stretched_median_is_exact(votes, ends, stretch, centre):
+    """What is predicted is the stretched median, and a corrupted submodel's stretched vote is any number."""
+    lower, upper = min(ends), max(ends)
+    rule, stretched = Median(stretch=stretch, centre=centre), centre + stretch * (votes - centre)
+    assert rule.certify(votes[None], lower, upper).radius[0] == attacker.median_truth(stretched, lower, upper)
+    assert rule.decide(votes[None])[0] == np.sort(stretched)[(len(votes) - 1) // 2]
+
+
 @settings(max_examples=150, deadline=None)
 @given(votes=npst.arrays(np.float64, st.integers(1, 5), elements=st.integers(0, 4)), data=st.data())
 def test_interval_is_what_an_attack_reaches(votes, data):
