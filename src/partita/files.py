@@ -149,7 +149,31 @@ def open_file(path: Any, argument: str = "data", kinds: Mapping[str, str] | None
     twice = next((name for name in file.names if file.names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{argument} {str(place)!r} has two columns named {twice!r}: rename one, so that each can be told apart")
+    if split is not None and not file.n_rows:
+        raise InputError(
+            f"split asks for {split[1]!r} in the column {split[0]!r}, which no row of {str(place)!r} has: ask for another value"
+        )
     return file
+
+
+def footers_of(path: Any) -> str:
+    """A hash of what Parquet files say of themselves: names, sizes, and footers, which hold the place and range of every column."""
+    place = Path(path)
+    digest = hashlib.sha256()
+    for file in sorted(map(Path, _parquet_files(place))):
+        size = file.stat().st_size
+        with file.open("rb") as content:
+            content.seek(max(0, size - 8))
+            length = int.from_bytes(content.read(4), "little")
+            content.seek(max(0, size - 8 - length))
+            footer = hashlib.sha256(content.read()).hexdigest()
+        digest.update(f"{file.relative_to(place) if place.is_dir() else file.name} {size} {footer}\n".encode())
+    return digest.hexdigest()
+
+
+def last_change_of(path: Any) -> int:
+    """When a file, or the last of a folder's files, was last written, in nanoseconds."""
+    return max(Path(file).stat().st_mtime_ns for file in _parquet_files(Path(path)))
 
 
 def sha256_of(path: Any) -> str:
@@ -317,10 +341,11 @@ def _where(file: File, split: Split) -> Any:
 
     column, value = split
     file.check_has(column, "split")
+    found = file.arrow_type(column)
     try:
-        wanted = pyarrow.scalar(value).cast(file.arrow_type(column))
+        wanted = pyarrow.scalar(value).cast(found.value_type if pyarrow.types.is_dictionary(found) else found)
     except (ValueError, TypeError, pyarrow.ArrowException) as exc:
-        raise InputError(f"split asks for {value!r} in the column {column!r}, which holds {file.arrow_type(column)}: ask for one") from exc
+        raise InputError(f"split asks for {value!r} in the column {column!r}, which holds {found}: ask for one of its values") from exc
     return pyarrow.dataset.field(column) == wanted
 
 
