@@ -1,7 +1,7 @@
 """Tables in files: CSV and Parquet. Parquet is read by column, so a submodel never loads what it does not own."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,11 @@ class File:
     names: list[str]
     n_rows: int
     first_row: int = 0  # where it begins, if it is a piece of a larger table
+    times: Collection[str] = ()  # columns of texts that are times
 
     def kind(self, name: str) -> str:
         """What the column holds; an error where it holds something that cannot be read."""
-        kind = kind_of(self.arrow_type(name))
+        kind = TIME if name in self.times else kind_of(self.arrow_type(name))
         if kind is None:
             found = self.arrow_type(name)
             raise InputError(f"column {name!r} of {str(self.path)!r} holds {found}, which is not read: make it a number, a time or a text")
@@ -48,7 +49,7 @@ class File:
         """These columns piece by piece, ``most`` rows each but for the last. ``rows``: these alone, ascending."""
         start = 0
         for table in _pieces(self._arrow_batches(names, most), most, rows):
-            yield LoadedFile(self.path, table, start)
+            yield LoadedFile(self.path, table, start, self.times)
             start += table.num_rows
 
     def _arrow_batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
@@ -150,9 +151,7 @@ def open_file(path: Any, argument: str = "data", kinds: Mapping[str, str] | None
     if twice is not None:
         raise InputError(f"{argument} {str(place)!r} has two columns named {twice!r}: rename one, so that each can be told apart")
     if split is not None and not file.n_rows:
-        raise InputError(
-            f"split asks for {split[1]!r} in the column {split[0]!r}, which no row of {str(place)!r} has: ask for another value"
-        )
+        raise InputError(f"split asks for {split[1]!r} in the column {split[0]!r}, which no row of {str(place)!r} has: ask for another")
     return file
 
 
@@ -255,8 +254,8 @@ def _parquet_files(path: Path) -> list[str]:
 class LoadedFile(File):
     """A table from a file, or a piece of it, in memory."""
 
-    def __init__(self, path: Path, table: Any, first_row: int = 0) -> None:
-        self.path, self._table, self.first_row = path, table, first_row
+    def __init__(self, path: Path, table: Any, first_row: int = 0, times: Collection[str] = ()) -> None:
+        self.path, self._table, self.first_row, self.times = path, table, first_row, times
         self.names, self.n_rows = list(table.column_names), table.num_rows
 
     def arrow_type(self, name: str) -> Any:
@@ -278,26 +277,21 @@ class _CsvFile(LoadedFile):
         wanted = {NUMBER: arrow.float64(), BOOLEAN: arrow.bool_(), TIME: arrow.string(), TEXT: arrow.string()}
         types = {name: wanted[kind] for name, kind in (kinds or {}).items()}
         try:
-            self._table = self._read(types)
-            self._times = {
-                field.name for field in self._table.schema if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)
-            }
+            table = self._read(types)
+            times = {field.name for field in table.schema if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)}
             # a time is read cell by cell, now as later; a time of day is no moment and stays a text
-            texts = self._times | {field.name for field in self._table.schema if arrow.types.is_time(field.type)}
+            texts = times | {field.name for field in table.schema if arrow.types.is_time(field.type)}
             if texts:
-                self._table = self._read(types | dict.fromkeys(texts, arrow.string()))
-            super().__init__(path, self._table)
+                table = self._read(types | dict.fromkeys(texts, arrow.string()))
+            super().__init__(path, table, times=times)
             if split is not None:
-                super().__init__(path, self._table.filter(_where(self, split)))
+                super().__init__(path, table.filter(_where(self, split)), times=times)
         except InputError:
             raise
         except (OSError, ValueError, arrow.ArrowException) as exc:
             if "conversion error" in str(exc):
                 self._name_bad_cell(kinds or {})
             raise InputError(f"{str(path)!r} cannot be read as CSV: {first_line(exc)}") from exc
-
-    def kind(self, name: str) -> str:
-        return TIME if name in self._times else super().kind(name)
 
     def _read(self, types: dict[str, Any]) -> Any:
         import pyarrow.csv
