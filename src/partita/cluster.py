@@ -27,21 +27,32 @@ def versions() -> dict[str, str | None]:
     return found
 
 
-def run_on_cluster(cluster: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
-    """``function(*job)`` for every job, on the workers of a cluster, in the order in which they are done."""
+@contextmanager
+def connected(cluster: Any) -> Iterator[Any]:
+    """A client of a cluster that has workers. ``cluster``: the address of its scheduler, or a client."""
     distributed = _distributed()
-    with _client(cluster) as client:
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError as exc:
-            raise InputError(f"cluster {_address(client)} has no workers: start some, dask worker {_address(client)}") from exc
-        config, expected = get_config(), versions()
-        futures = [client.submit(_task, config, expected, function, job, pure=False, retries=0) for job in jobs]
-        try:
-            for done in distributed.as_completed(futures):
-                yield _result(distributed, done)
-        finally:
-            client.cancel(futures)
+    if isinstance(cluster, distributed.Client):
+        _check_workers(cluster)
+        yield cluster
+        return
+    try:
+        client = distributed.Client(cluster, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as exc:
+        raise InputError(f"cluster {cluster!r} cannot be reached: give the address of a Dask scheduler, tcp://HOST:PORT") from exc
+    with client:
+        _check_workers(client)
+        yield client
+
+
+def run_on_cluster(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
+    """``function(*job)`` for every job, on the workers of a cluster, in the order in which they are done."""
+    distributed, config, expected = _distributed(), get_config(), versions()
+    futures = [client.submit(_task, config, expected, function, job, pure=False, retries=0) for job in jobs]
+    try:
+        for done in distributed.as_completed(futures, loop=client.loop):
+            yield _result(distributed, done)
+    finally:
+        client.cancel(futures)
 
 
 def _task(config: dict[str, Any], expected: dict[str, str | None], function: Callable[..., Any], job: tuple[Any, ...]) -> Any:
@@ -70,23 +81,12 @@ def _result(distributed: Any, done: Any) -> Any:
         raise
 
 
-@contextmanager
-def _client(cluster: Any) -> Iterator[Any]:
-    """The client of a cluster: a given one, or a new one for an address."""
-    distributed = _distributed()
-    if isinstance(cluster, distributed.Client):
-        yield cluster
-        return
+def _check_workers(client: Any) -> None:
+    address = client.scheduler.address
     try:
-        client = distributed.Client(cluster, timeout=PATIENCE, set_as_default=False)
-    except (OSError, ValueError, TypeError) as exc:
-        raise InputError(f"cluster {cluster!r} cannot be reached: give the address of a Dask scheduler, tcp://HOST:PORT") from exc
-    with client:
-        yield client
-
-
-def _address(client: Any) -> str:
-    return str(client.scheduler.address)
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError as exc:
+        raise InputError(f"cluster {address} has no workers: start some, dask worker {address}") from exc
 
 
 def _distributed() -> Any:

@@ -288,7 +288,8 @@ def _without_chance(content: bytes) -> bytes:
         if not isinstance(node, dict):
             return
         if isinstance(node.get("__id__"), int):
-            node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
+            plain = node.get("__loader__") == "JsonNode"  # a text or a number, which may be one object or several: it makes no difference
+            node["__id__"] = numbers.setdefault(("value", node["content"]) if plain else node["__id__"], len(numbers))
         file = node.get("file")
         if isinstance(file, str) and file in members:
             node["file"] = f"{numbers.setdefault(file, len(numbers))}{Path(file).suffix}"
