@@ -549,3 +549,13 @@ def test_errors_survive_the_way_from_a_worker():
         again = pickle.loads(pickle.dumps(error))
         assert type(again) is type(error)
         assert str(again) == str(error)
+
+
+def test_a_folder_that_only_the_workers_see(table, tmp_path, monkeypatch):
+    place = Unfinished(tmp_path / "m")
+    kept = place.keep(3, GaussianNB())
+    place.wait_for(kept)
+    monkeypatch.setattr("partita.unfinished.PATIENCE", 0.3)
+    damage(place.folder / kept.name)
+    with pytest.raises(StoreError, match=r"submodel 3 is fitted, but not in .*: all workers must see this folder"):
+        place.wait_for(kept)

@@ -133,20 +133,24 @@ def _sequence(taught: _Taught) -> Any:
             self._begin()
 
         def _begin(self) -> None:
-            self._batches, self._start, self._held = iter(taught), 0, np.empty((0, 0))
+            self._batches, self._start, self._end, self._held = iter(taught), 0, 0, np.empty((0, 0))
 
         def __len__(self) -> int:
             return taught.n_rows
 
-        def __getitem__(self, which: Any) -> Array:
-            first = which.start if isinstance(which, slice) else which
-            if first < self._start:
-                self._begin()
-            while first >= self._start + len(self._held):
-                self._start += len(self._held)
-                self._held = np.asarray(next(self._batches), dtype=np.float64)
+        def __getitem__(self, which: Any) -> Any:
             if isinstance(which, slice):  # LightGBM asks for whole batches
-                return np.ascontiguousarray(self._held[first - self._start : which.stop - self._start])
-            return np.asarray(self._held[first - self._start])
+                self._go_to(which.start)
+                return self._held[which.start - self._start : which.stop - self._start]
+            if not self._start <= which < self._end:  # called 200,000 times for the sample: no more work than this for most of them
+                self._go_to(which)
+            return self._held[which - self._start]
+
+        def _go_to(self, row: int) -> None:
+            if row < self._start:
+                self._begin()
+            while row >= self._end:
+                self._held = np.ascontiguousarray(next(self._batches), dtype=np.float64)
+                self._start, self._end = self._end, self._end + len(self._held)
 
     return Rows()

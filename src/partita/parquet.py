@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from .batches import check_batches, fit_submodel
 from .cluster import connected, run_on_cluster, versions
 from .ensemble import FeaturePartitionEnsemble
-from .errors import InputError, StoreError, SubmodelWarning
+from .errors import InputError, SubmodelWarning
 from .estimators import FeaturePartitionRegressor
 from .files import FileTable, Split, footers_of, last_change_of, open_file
 from .manifest import to_manifest
@@ -108,26 +108,27 @@ def fit_training(
     about = training.about(estimator or type(plan.estimator).__name__, {"footers": footers_of(training.file.path)})
     with nullcontext() if cluster is None else connected(cluster) as client:
         place.begin(_settled(model, plan, about, training, batch_rows))
-        source = Source.of(training)
-        kept = {t: found for t in range(len(plan)) if (found := place.kept(t)) is not None}
-        if kept and model.verbose:
-            print(f"partita: {len(kept)} of {len(plan)} submodels were done before", file=sys.stderr)
-        jobs = [(plan, source, place, t, batch_rows) for t in range(len(plan)) if t not in kept]
-        progress = Progress("fitted", len(plan), "submodels", before=len(kept))
-        here = client is None
-        done = run_each(fit_and_keep, jobs, model.n_jobs, len(jobs), "fitted", 0) if here else run_on_cluster(client, fit_and_keep, jobs)
-        for one in done:
-            kept[one.t] = one
-            if place.kept(one.t) != one:
-                raise StoreError(
-                    f"submodel {one.t} is fitted, but not in {str(place.folder)!r}: all workers must see this folder under the same path"
-                )
-            if model.verbose:
-                progress.at(len(kept))
-    submodels = [kept[t] for t in range(len(plan))]
+        submodels = _fit_missing(plan, Source.of(training), place, batch_rows, client, model)
     for failed in [one for one in submodels if one.failure is not None]:
         warnings.warn(f"{failed.failure}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
     return model, place.finish(model, submodels, about)
+
+
+def _fit_missing(plan: Plan, source: "Source", place: Unfinished, batch_rows: int | None, client: Any, model: Any) -> list[Kept]:
+    """Fit the submodels that are not stored yet, here or on a cluster; all of them, in their order."""
+    kept = {t: found for t in range(len(plan)) if (found := place.kept(t)) is not None}
+    if kept and model.verbose:
+        print(f"partita: {len(kept)} of {len(plan)} submodels were done before", file=sys.stderr)
+    jobs = [(plan, source, place, t, batch_rows) for t in range(len(plan)) if t not in kept]
+    progress = Progress("fitted", len(plan), "submodels", before=len(kept))
+    here = client is None
+    done = run_each(fit_and_keep, jobs, model.n_jobs, len(jobs), "fitted", 0) if here else run_on_cluster(client, fit_and_keep, jobs)
+    for one in done:
+        place.wait_for(one)
+        kept[one.t] = one
+        if model.verbose:
+            progress.at(len(kept))
+    return [kept[t] for t in range(len(plan))]
 
 
 @dataclass(frozen=True)

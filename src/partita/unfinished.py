@@ -7,6 +7,7 @@ no model, or still the one that was there before.
 
 import hashlib
 import json
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from .manifest import MANIFEST
 from .store import ESTIMATOR, UNFINISHED, check_place, manifest_of, packed, submodel_name, sweep_out
 
 PLAN = "plan.json"
+PATIENCE = 60  # seconds; network folders may remember for so long that a file was not there
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,16 @@ class Unfinished:
         self._written(lambda: write_whole(self.folder / name, content), f"submodel {t}")
         self._written(lambda: write_whole(self._note(t), json.dumps(asdict(kept)).encode()), f"submodel {t}")
         return kept
+
+    def wait_for(self, kept: Kept) -> None:
+        """See for oneself that a submodel is stored: another machine's file may take a while to be seen on this one."""
+        end = time.monotonic() + PATIENCE
+        while self.kept(kept.t) != kept:
+            if time.monotonic() > end:
+                raise StoreError(
+                    f"submodel {kept.t} is fitted, but not in {str(self.folder)!r}: all workers must see this folder under the same path"
+                )
+            time.sleep(0.2)
 
     def finish(self, model: Any, submodels: list[Kept], about: dict[str, Any]) -> Path:
         """Make a model of the submodels that are kept: the manifest replaces that of an earlier model in one step."""
