@@ -264,7 +264,7 @@ def test_a_disk_that_fills(table, tmp_path, patience):
 
 def test_a_submodel_that_kills_its_workers(table, tmp_path, patience):
     clf = FeaturePartitionClassifier(patience.Deadly(), n_submodels=3)
-    died = pytest.raises(SubmodelError, match="1 workers died over the same submodel: give the workers more memory")
+    died = pytest.raises(SubmodelError, match=r"1 worker\(s\) died over the same submodel: give the workers more memory")
     with running(tmp_path, 1, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as own, died:
         fit_parquet(clf, table, "y", tmp_path / "m", cluster=own.address)
 

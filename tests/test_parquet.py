@@ -2,6 +2,9 @@
 
 import json
 import pickle
+import resource
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -28,7 +31,7 @@ from partita import (
     parquet,
     store,
 )
-from partita.files import open_file
+from partita.files import FileTable, open_file
 from partita.kinds import NUMBER, CellError
 from partita.plan import Plan
 from partita.rules import Median, Tournament
@@ -334,7 +337,7 @@ def test_partial_fit_of_values_and_of_own_rows(table, tmp_path):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_lightgbm_makes_the_same_bins_from_a_sample(n_classes, tmp_path):
+def test_lightgbm_makes_the_same_bins_from_a_sample(n_classes, tmp_path, monkeypatch):
     """Above 200,000 rows it looks at some of them, drawn by a seed of its own."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(210_000, 4)).astype(np.float32)
@@ -343,11 +346,30 @@ def test_lightgbm_makes_the_same_bins_from_a_sample(n_classes, tmp_path):
     frame.assign(y=y).to_parquet(tmp_path / "t.parquet", index=False)
     boosted = LGBMClassifier(n_estimators=3, deterministic=True, force_col_wise=True, verbose=-1)
     clf = FeaturePartitionClassifier(boosted, n_submodels=2, random_state=7)
+    taken: list[int] = []
+    take = FileTable.take
+    monkeypatch.setattr(FileTable, "take", lambda self, *given: taken.append(self.n_rows) or take(self, *given))
     loaded = store.load(fit_parquet(clf, tmp_path / "t.parquet", "y", tmp_path / "m"))
+    assert max(taken) == batches.LIGHTGBM_ROWS  # never all rows at once
+    assert sum(taken) < 2 * 3 * len(X)  # two submodels, each of which reads its columns twice, and a first batch
     assert np.array_equal(loaded.ballots(frame[:20_000]), clf.fit(frame.astype(float), y).ballots(frame[:20_000]))
     with_weights = clf.set_params(estimator__class_weight="balanced")  # which needs all labels; it is not read in batches
     loaded = store.load(fit_parquet(with_weights, tmp_path / "t.parquet", "y", tmp_path / "m"))
     assert np.array_equal(loaded.ballots(frame[:999]), with_weights.fit(frame.astype(float), y).ballots(frame[:999]))
+
+
+def test_lightgbm_of_one_label(table, tmp_path):
+    """Of its own rows a submodel may see one label only."""
+    frame = cancer()
+    frame["y"] = np.where(np.arange(ROWS) == 3, "malignant", "benign")
+    frame.drop(columns=["part", "value"]).to_parquet(tmp_path / "t.parquet", index=False)
+    clf = FeaturePartitionClassifier(BOOSTED, n_submodels=3, label_attacks="rows", classes=["benign", "malignant"])
+    loaded = store.load(fit_parquet(clf, tmp_path / "t.parquet", "y", tmp_path / "m"))
+    X = frame[COLUMNS].astype(np.float64)
+    for t, expected in enumerate(clf.fit(X, frame["y"]).estimators_):
+        own, found = X.iloc[:, clf._columns(t)], loaded.estimators_[t]
+        assert found.classes_.tolist() == expected.classes_.tolist()
+        assert np.array_equal(found.booster_.predict(own), expected.booster_.predict(own))
 
 
 def test_a_column_that_breaks_its_submodel(tmp_path):
@@ -559,3 +581,18 @@ def test_a_folder_that_only_the_workers_see(table, tmp_path, monkeypatch):
     damage(place.folder / kept.name)
     with pytest.raises(StoreError, match=r"submodel 3 is fitted, but not in .*: all workers must see this folder"):
         place.wait_for(kept)
+
+
+def test_a_disk_that_fills_while_certifying(table, tmp_path):
+    """The process may write 1 kB, as if no more would fit."""
+    path = fit(table, tmp_path / "m")
+    command = [sys.executable, "-m", "partita", "certify", path, table_without(table, "value"), "--out", tmp_path / "c.parquet"]
+
+    def full():
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    done = subprocess.run(command, capture_output=True, text=True, preexec_fn=full)
+    assert done.returncode == 2, done.stderr
+    assert "c.parquet' cannot be written (File too large): make room, or choose another place" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [file.name for file in tmp_path.iterdir() if "c.parquet" in file.name] == []

@@ -25,10 +25,12 @@ LIGHTGBM_ROWS = 2**16  # read at once
 
 def check_batches(plan: Plan, batch_rows: int | None) -> None:
     """Refuse to teach in batches what cannot be taught so."""
-    if batch_rows is None or _reads_sequences(plan.estimator):
+    if batch_rows is None:
         return
     if isinstance(batch_rows, bool) or not isinstance(batch_rows, int | np.integer) or batch_rows < 1:
         raise InputError(f"batch_rows is {batch_rows!r}: give a number of rows, 1 or above, or leave it out")
+    if _reads_sequences(plan.estimator):
+        return
     if plan.label_attacks == "labels":
         raise InputError("batch_rows cannot be had with label_attacks='labels', which needs all rows at once: use 'rows', or leave it out")
     if not hasattr(plan.estimator, "partial_fit"):
@@ -109,7 +111,8 @@ def _fit_sequence(submodel: Any, taught: _Taught, labels: Array, classes: Array)
         target = np.searchsorted(of_class, labels).astype(np.float32)
     else:
         one_of_each, target = np.array([np.argmin(labels), np.argmax(labels)]), labels
-    submodel.fit(first.iloc[np.zeros(len(one_of_each), dtype=np.int64)], labels[one_of_each])
+    few = np.resize(one_of_each, max(2, len(one_of_each)))
+    submodel.fit(first.iloc[np.zeros(len(few), dtype=np.int64)], labels[few])
     settings = dict(submodel.booster_.params)
     # a sequence's sample is drawn before LightGBM derives this seed from random_state
     drawn = re.search(r"\[data_random_seed: (\d+)\]", submodel.booster_.model_to_string())

@@ -71,7 +71,7 @@ def _result(distributed: Any, done: Any) -> Any:
         raise
     except distributed.KilledWorker as exc:
         raise SubmodelError(
-            f"{exc.allowed_failures + 1} workers died over the same submodel: give the workers more memory, or fewer threads each"
+            f"{exc.allowed_failures + 1} worker(s) died over the same submodel: give the workers more memory, or fewer threads each"
         ) from exc
     except MemoryError as exc:
         raise SubmodelError("a submodel needs more memory than its worker has: give the workers more, or fewer threads each") from exc

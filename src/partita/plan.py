@@ -55,7 +55,8 @@ class Plan:
     def submodel(self, t: int) -> Any:
         """Submodel t, to be fitted."""
         submodel = clone(self.estimator)
-        return submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, self.seed, t))
+        submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, self.seed, t))
+        return submodel
 
     def lesson(self, y: Array, owner: Array | None, t: int) -> tuple[Array | None, Array, dict[str, Any]]:
         """The rows that submodel t learns from (None: all), their labels as far as it may see them, and its sample weights."""
