@@ -175,6 +175,7 @@ def main(sizes: list[int]) -> None:
         f"{machine()}; {COLUMNS} float32 columns, {SUBMODELS} submodels, LightGBM of 50 trees with 8 leaves; 2 workers of 1 thread",
         flush=True,
     )
+    print(f"load of the machine before it starts: {os.getloadavg()[0]:.1f}")
     print("     rows   fit  certify  us a row    worker  allowed  certify   right at r = 0, 3, 6", flush=True)
     for n_rows in sizes:
         with tempfile.TemporaryDirectory() as folder:

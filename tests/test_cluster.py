@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import distributed
@@ -202,23 +203,17 @@ def test_a_worker_is_killed(table, tmp_path, patience):
     undisturbed = submodels(fit_parquet(clf, table, "y", tmp_path / "undisturbed"))
     (tmp_path / "begun").unlink()
     (tmp_path / "wait").touch()
-    with running(tmp_path, 2) as own, joblib.parallel_config("threading"):
-        killed = []
-
-        def kill_one():
-            wait_for(lambda: (tmp_path / "begun").exists() and len((tmp_path / "begun").read_text().splitlines()) == 2)
-            os.kill(own.workers[0].pid, signal.SIGKILL)
-            killed.append(own.workers[0].wait())
-            (tmp_path / "wait").unlink()
-
-        fitted, _ = joblib.Parallel(n_jobs=2)(
-            [joblib.delayed(fit_parquet)(clf, table, "y", tmp_path / "m", cluster=own.address), joblib.delayed(kill_one)()]
-        )
-    assert killed == [-signal.SIGKILL]
+    with running(tmp_path, 2) as own, ThreadPoolExecutor() as pool:
+        fitted = pool.submit(fit_parquet, clf, table, "y", tmp_path / "m", cluster=own.address)
+        wait_for(lambda: (tmp_path / "begun").exists() and len((tmp_path / "begun").read_text().splitlines()) == 2)
+        os.kill(own.workers[0].pid, signal.SIGKILL)
+        assert own.workers[0].wait() == -signal.SIGKILL
+        (tmp_path / "wait").unlink()
+        path = fitted.result(timeout=60)
     begun = [line.split() for line in (tmp_path / "begun").read_text().splitlines()]
     assert len(begun) == 6  # one of five was begun twice,
     assert len({pid for _, pid in begun}) == 2
-    assert submodels(fitted) == undisturbed  # and is the same, to the last bit
+    assert submodels(path) == undisturbed  # and is the same, to the last bit
 
 
 def test_the_driver_is_killed(table, tmp_path, patience):
@@ -267,6 +262,36 @@ def test_a_submodel_that_kills_its_workers(table, tmp_path, patience):
     died = pytest.raises(SubmodelError, match=r"1 worker\(s\) died over the same submodel: give the workers more memory")
     with running(tmp_path, 1, DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES="0") as own, died:
         fit_parquet(clf, table, "y", tmp_path / "m", cluster=own.address)
+
+
+def test_all_workers_are_gone_and_a_new_one_comes(table, tmp_path, patience, monkeypatch, capfd):
+    monkeypatch.setattr(cluster, "LOOK_EVERY", 0.2)
+    (tmp_path / "wait").touch()
+    clf = FeaturePartitionClassifier(patience.Patient(str(tmp_path)), n_submodels=3)
+    with running(tmp_path, 1) as own, ThreadPoolExecutor() as pool:
+        fitted = pool.submit(fit_parquet, clf, table, "y", tmp_path / "m", cluster=own.address)
+        wait_for((tmp_path / "begun").exists)
+        own.workers[0].kill()
+        told = ""
+        while "no workers are left, and it goes on when one comes" not in told:
+            told += capfd.readouterr().err
+            time.sleep(0.05)
+        (tmp_path / "wait").unlink()
+        own.add_workers(1)
+        assert len(submodels(fitted.result(timeout=60))) == 3
+
+
+def test_the_scheduler_is_killed(table, tmp_path, patience):
+    (tmp_path / "wait").touch()
+    clf = FeaturePartitionClassifier(patience.Patient(str(tmp_path)), n_submodels=3)
+    with running(tmp_path, 1) as own, ThreadPoolExecutor() as pool:
+        fitted = pool.submit(fit_parquet, clf, table, "y", tmp_path / "m", cluster=own.address)
+        wait_for((tmp_path / "begun").exists)
+        own.scheduler.kill()
+        with pytest.raises(SubmodelError, match="scheduler is gone: what is finished is kept"):
+            fitted.result(timeout=100)
+    (tmp_path / "wait").unlink()
+    assert len(submodels(fit_parquet(clf, table, "y", tmp_path / "m"))) == 3
 
 
 # ---- what a cluster needs ----

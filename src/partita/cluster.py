@@ -1,7 +1,9 @@
 """Work on a Dask cluster: one task a submodel, on whichever worker is free; a worker that dies has its task done by another."""
 
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -14,6 +16,7 @@ from .parallel import on_one_thread
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops", "pyarrow", "pandas", "lightgbm")
 PATIENCE = 10  # seconds to wait for a scheduler, and for its first worker
+LOOK_EVERY = 5  # seconds between looks at whether there are workers
 
 
 def versions() -> dict[str, str | None]:
@@ -48,11 +51,18 @@ def run_on_cluster(client: Any, function: Callable[..., Any], jobs: Sequence[tup
     """``function(*job)`` for every job, on the workers of a cluster, in the order in which they are done."""
     distributed, config, expected = _distributed(), get_config(), versions()
     futures = [client.submit(_task, config, expected, function, job, pure=False, retries=0) for job in jobs]
+    waiting = distributed.as_completed(futures, loop=client.loop)
+    looked, alone = time.monotonic(), False
     try:
-        for done in distributed.as_completed(futures, loop=client.loop):
-            yield _result(distributed, done)
+        while not waiting.is_empty():
+            for done in waiting.next_batch(block=False):
+                yield _result(distributed, done)
+            time.sleep(0.05)
+            if time.monotonic() - looked > LOOK_EVERY:
+                looked, alone = time.monotonic(), _tell_if_alone(client, alone)
     finally:
-        client.cancel(futures)
+        if client.status == "running":
+            client.cancel(futures)
 
 
 def _task(config: dict[str, Any], expected: dict[str, str | None], function: Callable[..., Any], job: tuple[Any, ...]) -> Any:
@@ -69,6 +79,8 @@ def _result(distributed: Any, done: Any) -> Any:
         return done.result()
     except PartitaError:
         raise
+    except CancelledError as exc:
+        raise SubmodelError("the cluster's scheduler is gone: what is finished is kept, so start it and run the same again") from exc
     except distributed.KilledWorker as exc:
         raise SubmodelError(
             f"{exc.allowed_failures + 1} worker(s) died over the same submodel: give the workers more memory, or fewer threads each"
@@ -79,6 +91,14 @@ def _result(distributed: Any, done: Any) -> Any:
         if isinstance(exc.__cause__, ImportError) or isinstance(exc, ImportError):
             raise InputError(f"a worker cannot import what the task needs ({exc.__cause__ or exc}): install it on all workers") from exc
         raise
+
+
+def _tell_if_alone(client: Any, told: bool) -> bool:
+    """Say once that all workers are gone: the work goes on when one comes."""
+    alone = client.status == "running" and not client.nthreads()
+    if alone and not told:
+        print(f"partita: no workers are left, and it goes on when one comes: dask worker {client.scheduler.address}", file=sys.stderr)
+    return alone
 
 
 def _check_workers(client: Any) -> None:

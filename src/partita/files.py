@@ -233,9 +233,12 @@ class _ParquetFile(File):
             raise self._unreadable(exc) from exc
 
     def _arrow_batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
-        little = {"batch_size": min(most, READ_AT_ONCE), "batch_readahead": 1, "fragment_readahead": 1}
+        # row group by row group: a scan of the whole table reads ahead of whoever takes the batches, as far as memory goes
+        asked = {"schema": self._dataset.schema, "columns": list(names), "filter": self._where, "batch_size": min(most, READ_AT_ONCE)}
         try:
-            yield from self._dataset.to_batches(columns=list(names), filter=self._where, **little)
+            for file in self._dataset.get_fragments(filter=self._where):
+                for group in file.split_by_row_group(filter=self._where):
+                    yield from group.to_batches(**asked, batch_readahead=0, fragment_readahead=0)
         except (OSError, ValueError, arrow_library().ArrowException) as exc:
             raise self._unreadable(exc) from exc
 

@@ -244,6 +244,7 @@ def certify_pieces(
                 columns = list(proofs)
             tally = certified.tally()
             total = total + tally if total.rows else tally
+            del piece, certified  # before the next one is read
             if verbose:
                 progress.at(total.rows)
     return Proven(asked.model, total, columns)
