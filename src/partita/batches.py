@@ -107,8 +107,11 @@ def _fit_sequence(submodel: Any, taught: _Taught, labels: Array, classes: Array)
 
     first = next(iter(taught))
     if hasattr(submodel, "predict_proba"):
-        of_class, one_of_each = np.unique(labels, return_index=True)
-        target = np.searchsorted(of_class, labels).astype(np.float32)
+        seen = np.unique(labels)
+        one_of_each = np.array([np.argmax(labels == label) for label in seen])
+        target = np.empty(len(labels), dtype=np.float32)
+        for start in range(0, len(labels), taught.most):  # piece by piece: positions of all rows would take more memory than the columns
+            target[start : start + taught.most] = np.searchsorted(seen, labels[start : start + taught.most])
     else:
         one_of_each, target = np.array([np.argmin(labels), np.argmax(labels)]), labels
     few = np.resize(one_of_each, max(2, len(one_of_each)))
