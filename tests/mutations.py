@@ -150,13 +150,15 @@ BUGS = [
     Bug(
         "rows assigned by what they hold",
         "ensemble.py",
-        "owner = assign_rows(table.n_rows, len(self.partition_), seed) if",
-        "owner = np.array([hash(str(table.take([0], np.array([i])))) % len(self.partition_) for i in range(table.n_rows)]) if",
+        "        owner = plan.owner(table.n_rows)\n",
+        "        owner = plan.owner(table.n_rows)\n"
+        "        if owner is not None:\n"
+        "            owner = np.array([hash(str(table.take([0], np.array([i])))) % len(plan) for i in range(table.n_rows)])\n",
         ("tests/test_proof.py", "tests/test_units.py", "tests/test_audit.py"),
     ),
     Bug(
         "one seed after another from a shared generator",
-        "ensemble.py",
+        "plan.py",
         "np.random.SeedSequence(seed, spawn_key=(t,)).generate_state",
         "np.random.SeedSequence(np.random.randint(2**31), spawn_key=(t,)).generate_state",
         ("tests/test_estimators.py", "tests/test_proof.py", "tests/test_audit.py"),

@@ -23,10 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, Partition, SubmodelError
 from partita.metrics import certified_accuracy, certified_scorer
+from partita.parallel import _blas_on_one_thread
 from partita.rules import Median, RunOff, TopK, Tournament
 from partita.sources import open_table
 
@@ -368,6 +369,23 @@ def test_every_submodel_has_one_thread(n_jobs):
         assert set(submodel.threads_) <= {1}
         assert submodel.n_jobs == 1
     assert {pool["filepath"]: pool["num_threads"] for pool in threadpool_info()} == before
+
+
+def test_the_limit_of_blas_lasts_as_long_as_anybody_needs_it():
+    """Several threads of one process share it: the first to be done must not lift it for the others."""
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    with threadpool_limits(2, "blas"):
+        first, second = _blas_on_one_thread(), _blas_on_one_thread()
+        first.__enter__()
+        second.__enter__()
+        assert threads() == {1}
+        first.__exit__(None, None, None)
+        assert threads() == {1}
+        second.__exit__(None, None, None)
+        assert threads() == {2}
 
 
 def test_seeds_come_from_random_state_and_index_alone():

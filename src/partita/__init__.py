@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     )
     from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
     from .informed import Informed
+    from .parquet import certify_parquet, fit_parquet
     from .partition import Partition
     from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
@@ -45,11 +46,13 @@ __all__ = [
     "Units",
     "certify",
     "certify_collective",
+    "certify_parquet",
     "certify_patches",
     "certify_rectangles",
     "compare",
     "criticality",
     "families",
+    "fit_parquet",
     "pixels",
 ]
 
@@ -71,11 +74,13 @@ _HOMES = {
     "Units": "units",
     "certify": "rules",
     "certify_collective": "collective",
+    "certify_parquet": "parquet",
     "certify_patches": "patches",
     "certify_rectangles": "patches",
     "compare": "comparison",
     "criticality": "collective",
     "families": "units",
+    "fit_parquet": "parquet",
     "pixels": "units",
 }
 

@@ -35,6 +35,9 @@ Trust = Annotated[
 Cache = Annotated[
     Path | None, typer.Option(help="The folder where data are kept; default: the environment's PARTITA_CACHE, or ~/.cache/partita.")
 ]
+Split = Annotated[
+    str | None, typer.Option(help="COLUMN=VALUE: only rows that have this value. The column must be trusted or ignored in units.toml.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
@@ -74,24 +77,44 @@ def fit(
     estimator: Estimator = "hgb",
     task: Task = "auto",
     seed: Seed = 0,
+    split: Split = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="For large Parquet: a Dask scheduler, tcp://HOST:PORT, or 'local' for this machine. Submodels are stored one by one; "
+            "run again after a crash, it goes on."
+        ),
+    ] = None,
+    batch_rows: Annotated[
+        int | None, typer.Option(help="With --cluster: teach an estimator with partial_fit so many rows at a time.", min=1)
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Fit a model on a table and store it."""
     from . import store
+    from .errors import InputError
     from .terminal import say
     from .workflow import choose_rule, open_training
 
     store.check_place(out)
-    training = open_training(data, target, units, task)
+    if batch_rows is not None and cluster is None:
+        raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
+    training = open_training(data, target, units, task, _split(split))
     chosen = choose_rule(rule, training.of_values, margin, prior, stretch)
-    model = training.ensemble(estimator, chosen, "auto" if submodels is None else submodels, seed).fit(training.table, training.y)
-    about = training.about(estimator)
-    store.save(model, out, about)
+    model = training.ensemble(estimator, chosen, "auto" if submodels is None else submodels, seed)
+    if cluster is None:
+        model.fit(training.table, training.y)
+        store.save(model, out, training.about(estimator))
+    else:
+        from .parquet import fit_training
+
+        where = None if cluster == "local" else cluster
+        model, _ = fit_training(training, model, out, cluster=where, batch_rows=batch_rows, estimator=estimator)
     summary = {
         "model": str(out),
-        "task": about["task"],
+        "task": "regression" if training.of_values else "classification",
         "rows": training.table.n_rows,
-        "submodels": len(model.estimators_),
+        "submodels": len(model.partition_),
         "counts": {"what": model.counts_.what, "total": model.counts_.total, "trusted": list(model.counts_.trusted)},
         "rule": repr(chosen),
         "labels": None if training.of_values else model.classes_.tolist(),
@@ -100,7 +123,7 @@ def fit(
         _tell_json(summary, True)
         return
     learnt = "numbers" if training.of_values else f"{len(model.classes_)} labels"
-    say(f"Fitted {len(model.estimators_)} submodels on {training.table.n_rows:,} rows for {target!r} ({learnt}; --task says otherwise).")
+    say(f"Fitted {len(model.partition_)} submodels on {training.table.n_rows:,} rows for {target!r} ({learnt}; --task says otherwise).")
     say(f"A radius counts {model.counts_}. Rule: {chosen!r}.")
     say(f"Stored in {out}. Next: partita certify {out} NEW --out certified.parquet")
 
@@ -112,23 +135,23 @@ def certify(
     out: Annotated[Path | None, typer.Option(help="Where predictions and proofs go: .parquet or .csv.")] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
+    split: Split = None,
     trust: Trust = None,
     as_json: Json = False,
 ) -> None:
-    """Predict the rows of a table, and prove each prediction."""
+    """Predict the rows of a table, and prove each prediction. From Parquet to Parquet it takes no more memory for more rows."""
+    from .output import check_writable
+    from .parquet import certify_pieces
     from .terminal import say
-    from .workflow import certify_file, check_writable, write_table
 
     if out is not None:
         check_writable(out)
-    certified = certify_file(model, data, tolerance, relative, tuple(trust or ()))
-    columns = certified.columns()
-    if out is not None:
-        write_table(columns, out)
+    proven = certify_pieces(model, data, out, tolerance, relative, tuple(trust or ()), _split(split))
+    columns = proven.columns
     if as_json:
-        _tell_json(certified.summary(out), True)
+        _tell_json(proven.tally.summary(proven.model, out), True)
         return
-    certified.show()
+    proven.tally.show(proven.model)
     say(f"Written to {out}: {', '.join(columns)}." if out is not None else "Nothing is written: --out FILE does.")
 
 
@@ -185,9 +208,10 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write a report on a table's proofs: one HTML file that needs nothing else."""
+    from .output import check_writable
     from .report import write_report
     from .terminal import say
-    from .workflow import certify_file, check_writable
+    from .workflow import certify_file
 
     check_writable(out, (".html",))
     certified = certify_file(model, data, tolerance, relative, tuple(trust or ()))
@@ -218,8 +242,8 @@ def audit(
 ) -> None:
     """Attack a model for real, as its radius says an attacker may: no certified prediction may change. Exit code 1 if one does."""
     from .audit.files import audit_file
+    from .output import check_writable
     from .terminal import say
-    from .workflow import check_writable
 
     if out is not None:
         check_writable(out, (".json",))
@@ -322,6 +346,17 @@ def data_fetch(
     kept = entry.kept(cache)
     say(f"{name} is in {kept}." if kept else f"{name} is not in the cache: {entry.source}.")
     say(f"Licence: {entry.licence}.")
+
+
+def _split(given: str | None) -> tuple[str, str] | None:
+    from .errors import InputError
+
+    if given is None:
+        return None
+    column, equals, value = given.partition("=")
+    if not (column and equals):
+        raise InputError(f"split is {given!r}: give COLUMN=VALUE")
+    return column, value
 
 
 def _tell_json(content: Any, asked: bool) -> None:

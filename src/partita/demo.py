@@ -15,12 +15,13 @@ from sklearn.model_selection import train_test_split
 from . import store
 from .atomic import write_whole
 from .metrics import certified_accuracy_curve
+from .output import write_table
 from .plot import figure_png
 from .report import write_report
 from .rules import named_rule
 from .sweep import Grid, Trial, sweep_file
 from .terminal import say, show_accuracy
-from .workflow import certify_file, choose_rule, open_training, write_table
+from .workflow import certify_file, choose_rule, open_training
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,10 @@ from .certificates import Certificates, Counts
 from .errors import InputError, SubmodelWarning
 from .failures import FixedVote, fit_one, score_one
 from .guard import check_settings
-from .label_attacks import UNLABELLED, assign_rows, check_constants, semi_supervised
-from .parallel import one_thread_settings, run_each
+from .label_attacks import check_constants, semi_supervised
+from .parallel import run_each
 from .partition import Partition, choose_partition
+from .plan import Plan
 from .rules import Rule, named_rule
 from .sources import Table, one_row, open_table
 from .together import check_together, fit_together, trains_together
@@ -61,13 +62,27 @@ class FeaturePartitionEnsemble(BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    def _fit(self, X: Any, y: Array, classes: Array, sample_weight: Any) -> Self:
-        """Fit one submodel on each set of columns.
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit one submodel on each set of columns."""
+        table, target, plan = self._plan(X, y, sample_weight)
+        if trains_together(plan.estimator):
+            check_together(self, plan.estimator, sample_weight)
+            self.estimators_ = fit_together(clone(plan.estimator), table, target, plan.columns, plan.seed)
+            return self
+        owner = plan.owner(table.n_rows)
+        jobs = (plan.job(table, target, owner, t) for t in range(len(plan)))
+        fitted = list(run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose))
+        for failed in [model for model in fitted if isinstance(model, FixedVote)]:
+            warnings.warn(f"{failed.cause}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
+        self.estimators_ = fitted
+        return self
 
-        ``classes`` is empty for regression. Under label attacks ``y`` holds positions in ``classes``, -1 for other labels; in regression,
-        NaN for what is no number.
-        """
+    def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
+        """Everything but the submodels: the table, the target as they are told it, and how each of them is to be fitted."""
+        self._validate_params()
         self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
+        y = self._target(y)
+        classes = getattr(self, "classes_", np.empty(0))
         table = self._open(X, reset=True)
         if len(y) != table.n_rows:
             raise InputError(f"y has {len(y)} values for {table.n_rows} rows of X: inconsistent numbers of samples, give one a row")
@@ -91,40 +106,22 @@ class FeaturePartitionEnsemble(BaseEstimator):
         self.kinds_ = table.kinds
         self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
         self.fixed_ballot_ = self._fixed_ballot(y)
-        if trains_together(estimator):
-            check_together(self, estimator, sample_weight)
-            columns = [self._columns(t) for t in range(len(self.partition_))]
-            self.estimators_ = fit_together(clone(estimator), table, y, columns, seed)
-            return self
-        owner = assign_rows(table.n_rows, len(self.partition_), seed) if self.label_attacks else None
+        submodels = range(len(self.partition_))
+        plan = Plan(
+            estimator,
+            columns=[self._columns(t) for t in submodels],
+            names=[self.describe(t) for t in submodels],
+            seed=seed,
+            classes=classes,
+            label_attacks=self.label_attacks,
+            may_fail=self.on_failure == "vote",
+            fit_params=fit_params,
+        )
+        return table, y, plan
 
-        def jobs() -> Iterator[tuple[Any, ...]]:
-            for t in range(len(self.partition_)):
-                submodel = clone(estimator)
-                submodel.set_params(**one_thread_settings(submodel), **seeds_for(submodel, seed, t))
-                part = self._training_part(table, y, classes, fit_params, owner, t)
-                yield submodel, *part, self.describe(t), self.on_failure == "vote"
-
-        fitted = list(run_each(fit_one, jobs(), self.n_jobs, len(self.partition_), "fitted", self.verbose))
-        for failed in [model for model in fitted if isinstance(model, FixedVote)]:
-            warnings.warn(f"{failed.cause}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
-        self.estimators_ = fitted
-        return self
-
-    def _training_part(
-        self, table: Table, y: Array, classes: Array, fit_params: dict[str, Any], owner: Array | None, t: int
-    ) -> tuple[Any, Array, dict[str, Any]]:
-        """What submodel t is fitted on: its columns, and the labels it may see."""
-        columns = self._columns(t)
-        own_params = {name: np.array(values) for name, values in fit_params.items()}  # copies: an estimator may work in place
-        if owner is None:
-            return table.take(columns), y.copy(), own_params
-        mine = (owner == t) & (np.isfinite(y) if len(classes) == 0 else y != UNLABELLED)
-        if self.label_attacks == "labels":
-            return table.take(columns), np.where(mine, y, UNLABELLED) if mine.any() else y[:0], own_params
-        rows = np.flatnonzero(mine)
-        labels = y[rows] if len(classes) == 0 else classes[y[rows]]
-        return table.take(columns, rows), labels, {name: values[rows] for name, values in own_params.items()}
+    def _target(self, y: Any) -> Array:
+        """The target, checked, as submodels are told it (``Plan.learnt``); the labels are learnt from it."""
+        raise NotImplementedError
 
     def _counts(self, names: list[str], n_rows: int) -> Counts:
         """What a radius of this ensemble counts."""
@@ -237,10 +234,3 @@ def target_array(estimator: Any, y: Any) -> Array:
 
 def _routing_enabled() -> bool:
     return bool(get_config()["enable_metadata_routing"])
-
-
-def seeds_for(estimator: Any, seed: int, t: int) -> dict[str, int]:
-    """A seed for everything random in submodel t, from the ensemble's seed and t alone."""
-    names = [name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"]
-    drawn = np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(len(names), dtype=np.uint32)
-    return {name: int(number >> 1) for name, number in zip(names, drawn, strict=True)}

@@ -49,3 +49,7 @@ class MissingExtraError(PartitaError, ImportError):
 
     def __init__(self, library: str, purpose: str, install: str) -> None:
         super().__init__(f"{purpose} needs {library}, which is not installed: pip install {install}")
+        self._made_of = (library, purpose, install)
+
+    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str, str]]:  # an error may come back from another process
+        return MissingExtraError, self._made_of

@@ -131,7 +131,9 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         sample_weight : array, default=None
             Passed to every submodel; an error where the estimator cannot take it.
         """
-        self._validate_params()
+        return self._fit(X, y, sample_weight)
+
+    def _target(self, y: Any) -> Array:
         if self.label_attacks:
             if self.classes is None:
                 raise InputError("classes is missing: under label_attacks the list of labels must be a constant that you give")
@@ -139,7 +141,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
             positions = class_positions(column_or_1d(np.asarray(y, dtype=object)), self.classes_)
             if np.all(positions == UNLABELLED):
                 raise InputError("y holds no label that is in classes: give classes of the same type as the labels")
-            return self._fit(X, positions, self.classes_, sample_weight)
+            return positions
         labels = target_array(self, y)
         try:
             check_classification_targets(labels)
@@ -151,7 +153,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
             if len(unknown):
                 raise InputError(f"y holds the label {unknown.tolist()[0]!r}, which is not in classes: add it or leave classes out")
             self.classes_ = self._given_classes()
-        return self._fit(X, labels, self.classes_, sample_weight)
+        return labels
 
     def _given_classes(self) -> Array:
         classes = array_of("classes", list(self.classes) if isinstance(self.classes, Iterable) else self.classes)
@@ -306,15 +308,16 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         sample_weight : array, default=None
             Passed to every submodel; an error where the estimator cannot take it.
         """
-        self._validate_params()
+        return self._fit(X, y, sample_weight)
+
+    def _target(self, y: Any) -> Array:
         if self.label_attacks:
-            return self._fit(X, numbers_or_gaps(column_or_1d(np.asarray(y, dtype=object))), np.empty(0), sample_weight)
+            return numbers_or_gaps(column_or_1d(np.asarray(y, dtype=object)))
         target = target_array(self, y)
         try:
-            target = target.astype(np.float64)
+            return target.astype(np.float64)
         except (TypeError, ValueError) as exc:
             raise InputError("y holds values that are no numbers: for labels use a FeaturePartitionClassifier") from exc
-        return self._fit(X, target, np.empty(0), sample_weight)
 
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(0.0 if self.rule_.centre is None else self.rule_.centre)

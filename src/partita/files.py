@@ -1,20 +1,24 @@
 """Tables in files: CSV and Parquet. Parquet is read by column, so a submodel never loads what it does not own."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrow_columns import arrow_library, column_values, first_line, floats, kind_of, listed
 from .errors import InputError, MissingExtraError
-from .kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, cells
+from .kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError
 from .sources import Table
 
 Array = NDArray[Any]
 
+Split = tuple[str, Any]  # a column, and the value it has in the rows that are meant
+
 HASHED_AT_ONCE = 2**22
+READ_AT_ONCE = 2**16  # rows
 
 
 class File:
@@ -23,10 +27,12 @@ class File:
     path: Path
     names: list[str]
     n_rows: int
+    first_row: int = 0  # where it begins, if it is a piece of a larger table
+    times: Collection[str] = ()  # columns of texts that are times
 
     def kind(self, name: str) -> str:
         """What the column holds; an error where it holds something that cannot be read."""
-        kind = _kind(_arrow(), self.arrow_type(name))
+        kind = TIME if name in self.times else kind_of(self.arrow_type(name))
         if kind is None:
             found = self.arrow_type(name)
             raise InputError(f"column {name!r} of {str(self.path)!r} holds {found}, which is not read: make it a number, a time or a text")
@@ -39,6 +45,17 @@ class File:
         """These columns as an Arrow table."""
         raise NotImplementedError
 
+    def pieces(self, names: Sequence[str], most: int, rows: Array | None = None) -> Iterator["LoadedFile"]:
+        """These columns piece by piece, ``most`` rows each but for the last. ``rows``: these alone, ascending."""
+        start = 0
+        for table in _pieces(self._arrow_batches(names, most), most, rows):
+            yield LoadedFile(self.path, table, start, self.times)
+            start += table.num_rows
+
+    def _arrow_batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        """These columns as Arrow batches of at most so many rows, in the order of the rows."""
+        raise NotImplementedError
+
     def check_has(self, name: str, argument: str) -> None:
         if name in self.names:
             return
@@ -49,7 +66,7 @@ class File:
 
     def target(self, name: str) -> Array:
         """A column of labels or values, as it is; an error where it has gaps."""
-        arrow = _arrow()
+        arrow = arrow_library()
         kind = self.kind(name)
         column = self.arrow([name]).column(name)
         if arrow.types.is_dictionary(column.type):
@@ -60,11 +77,11 @@ class File:
                 f"the target {name!r} has {gaps.sum()} gap(s), the first in row {int(np.argmax(gaps))}: leave out the rows without one"
             )
         if kind == TEXT:
-            return np.asarray(_listed(column.cast(arrow.string()), name), dtype=object)
+            return np.asarray(listed(column.cast(arrow.string()), name), dtype=object)
         if kind == TIME:
-            return _column(column, kind, name)
+            return column_values(column, kind, name)
         as_floats = arrow.types.is_decimal(column.type)
-        return np.asarray(_floats(column, kind, name) if as_floats else column.to_numpy())
+        return np.asarray(floats(column, kind, name) if as_floats else column.to_numpy())
 
     def has_gaps(self, name: str) -> bool:
         return bool(self.arrow([name]).column(name).is_null(nan_is_null=True).to_numpy().any())
@@ -99,7 +116,14 @@ class FileTable(Table):
         chosen = rows if self.rows is None else self.rows if rows is None else self.rows[rows]
         if chosen is not None:
             part = part.take(chosen)
-        return frame_of({name: _column(part.column(name), self.kinds[name], name) for name in names})
+        first_row = self.file.first_row
+        return frame_of({name: column_values(part.column(name), self.kinds[name], name, first_row) for name in names})
+
+    def batches(self, columns: list[int], most: int, rows: Array | None = None) -> Iterator[Any]:
+        names = [self.names[column] for column in columns]
+        chosen = rows if self.rows is None else self.rows if rows is None else self.rows[rows]
+        for piece in self.file.pieces(names, most, chosen):
+            yield piece.table({name: self.kinds[name] for name in names}).take(list(range(len(names))))
 
 
 def frame_of(columns: Mapping[str, Array]) -> Any:
@@ -108,22 +132,47 @@ def frame_of(columns: Mapping[str, Array]) -> Any:
     return pandas.DataFrame({name: pandas.Series(values, dtype=values.dtype) for name, values in columns.items()})
 
 
-def open_file(path: Any, argument: str = "data", kinds: Mapping[str, str] | None = None) -> File:
-    """Look at a table in a file. ``kinds``: how a CSV file's columns are to be read; None: as they look."""
+def open_file(path: Any, argument: str = "data", kinds: Mapping[str, str] | None = None, split: Split | None = None) -> File:
+    """Look at a table in a file.
+
+    ``kinds``: how a CSV file's columns are to be read; None: as they look. ``split``: a column and a value; only rows that have it count.
+    """
     place = Path(path)
     if not place.exists():
         raise InputError(f"{argument} {str(place)!r} does not exist: give a .csv or .parquet file")
     suffixes = [suffix.lower() for suffix in place.suffixes]
     if place.is_dir() or suffixes[-1:] in ([".parquet"], [".pq"]):
-        file: File = _ParquetFile(place)
+        file: File = _ParquetFile(place, split)
     elif ".csv" in suffixes[-2:]:
-        file = _CsvFile(place, kinds)
+        file = _CsvFile(place, kinds, split)
     else:
         raise InputError(f"{argument} {str(place)!r} is neither .csv nor .parquet: give a table in one of the two")
     twice = next((name for name in file.names if file.names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{argument} {str(place)!r} has two columns named {twice!r}: rename one, so that each can be told apart")
+    if split is not None and not file.n_rows:
+        raise InputError(f"split asks for {split[1]!r} in the column {split[0]!r}, which no row of {str(place)!r} has: ask for another")
     return file
+
+
+def footers_of(path: Any) -> str:
+    """A hash of what Parquet files say of themselves: names, sizes, and footers, which hold the place and range of every column."""
+    place = Path(path)
+    digest = hashlib.sha256()
+    for file in sorted(map(Path, _parquet_files(place))):
+        size = file.stat().st_size
+        with file.open("rb") as content:
+            content.seek(max(0, size - 8))
+            length = int.from_bytes(content.read(4), "little")
+            content.seek(max(0, size - 8 - length))
+            footer = hashlib.sha256(content.read()).hexdigest()
+        digest.update(f"{file.relative_to(place) if place.is_dir() else file.name} {size} {footer}\n".encode())
+    return digest.hexdigest()
+
+
+def last_change_of(path: Any) -> int:
+    """When a file, or the last of a folder's files, was last written, in nanoseconds."""
+    return max(Path(file).stat().st_mtime_ns for file in _parquet_files(Path(path)))
 
 
 def sha256_of(path: Any) -> str:
@@ -141,27 +190,36 @@ def sha256_of(path: Any) -> str:
 
 
 class _ParquetFile(File):
-    def __init__(self, path: Path) -> None:
-        _arrow()
+    def __init__(self, path: Path, split: Split | None) -> None:
+        arrow_library()
         import pyarrow.dataset
 
+        # page by page, and with the pages' checksums where there are any: a damaged file is an error, not other numbers
+        reading = pyarrow.dataset.ParquetFragmentScanOptions(use_buffered_stream=True, pre_buffer=False, page_checksum_verification=True)
         self.path = path
         try:
-            self._dataset = pyarrow.dataset.dataset(path, format="parquet")
+            form = pyarrow.dataset.ParquetFileFormat(default_fragment_scan_options=reading)
+            self._dataset = pyarrow.dataset.dataset(sorted(_parquet_files(path)), format=form)
             self.names = list(self._dataset.schema.names)
-            self.n_rows = self._dataset.count_rows()
-            files = {Path(part.path).name: part.physical_schema for part in self._dataset.get_fragments()}
+            for part in self._dataset.get_fragments():
+                self._check_alike(Path(part.path), part.physical_schema)
+            self._where = None if split is None else _where(self, split)
+            self.n_rows = self._dataset.count_rows(filter=self._where)
         except (OSError, ValueError, pyarrow.ArrowException) as exc:
-            raise InputError(f"{str(path)!r} cannot be read as Parquet: {_first_line(exc)}") from exc
-        for name, schema in files.items():
-            self._check_alike(name, schema)
+            raise self._unreadable(exc) from exc
 
-    def _check_alike(self, name: str, schema: Any) -> None:
+    def _unreadable(self, exc: BaseException) -> InputError:
+        if isinstance(exc, InputError):
+            return exc
+        return InputError(f"{str(self.path)!r} cannot be read as Parquet: {first_line(exc)}")
+
+    def _check_alike(self, file: Path, schema: Any) -> None:
         """All files of a folder have the same columns: what one lacks would be filled with gaps, what has another type changed."""
         first = {field.name: field.type for field in self._dataset.schema}
         other = {field.name: field.type for field in schema}
         for column in [*first, *other]:
             if first.get(column) != other.get(column):
+                name = str(file.relative_to(self.path)) if file.is_relative_to(self.path) else file.name
                 found = f"{other.get(column, 'nothing')}, elsewhere {first.get(column, 'nothing')}"
                 raise InputError(f"{str(self.path)!r}: the column {column!r} is {found} in {name!r}: make all files alike")
 
@@ -170,36 +228,73 @@ class _ParquetFile(File):
 
     def arrow(self, names: Sequence[str]) -> Any:
         try:
-            return self._dataset.to_table(columns=list(names))
-        except (OSError, ValueError, _arrow().ArrowException) as exc:
-            raise InputError(f"{str(self.path)!r} cannot be read as Parquet: {_first_line(exc)}") from exc
+            return self._dataset.to_table(columns=list(names), filter=self._where)
+        except (OSError, ValueError, arrow_library().ArrowException) as exc:
+            raise self._unreadable(exc) from exc
+
+    def _arrow_batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        # row group by row group: a scan of the whole table reads ahead of whoever takes the batches, as far as memory goes
+        asked = {"schema": self._dataset.schema, "columns": list(names), "filter": self._where, "batch_size": min(most, READ_AT_ONCE)}
+        try:
+            for file in self._dataset.get_fragments(filter=self._where):
+                for group in file.split_by_row_group(filter=self._where):
+                    yield from group.to_batches(**asked, batch_readahead=0, fragment_readahead=0)
+        except (OSError, ValueError, arrow_library().ArrowException) as exc:
+            raise self._unreadable(exc) from exc
 
 
-class _CsvFile(File):
+def _parquet_files(path: Path) -> list[str]:
+    """The files of a table, a folder's in the order of their names; those whose name begins with a dot or an underline are none."""
+    if not path.is_dir():
+        return [str(path)]
+    inside = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
+    found = [str(path / file) for file in inside if not any(part.startswith((".", "_")) for part in file.parts)]
+    if not found:
+        raise InputError(f"{str(path)!r} has no files: give a folder of Parquet files")
+    return found
+
+
+class LoadedFile(File):
+    """A table from a file, or a piece of it, in memory."""
+
+    def __init__(self, path: Path, table: Any, first_row: int = 0, times: Collection[str] = ()) -> None:
+        self.path, self._table, self.first_row, self.times = path, table, first_row, times
+        self.names, self.n_rows = list(table.column_names), table.num_rows
+
+    def arrow_type(self, name: str) -> Any:
+        return self._table.schema.field(name).type
+
+    def arrow(self, names: Sequence[str]) -> Any:
+        return self._table.select(list(names))
+
+    def _arrow_batches(self, names: Sequence[str], most: int) -> Iterator[Any]:
+        return iter(self.arrow(names).to_batches(max_chunksize=most))
+
+
+class _CsvFile(LoadedFile):
     """A CSV file is read once, as a whole."""
 
-    def __init__(self, path: Path, kinds: Mapping[str, str] | None) -> None:
+    def __init__(self, path: Path, kinds: Mapping[str, str] | None, split: Split | None) -> None:
         self.path = path
-        arrow = _arrow()
+        arrow = arrow_library()
         wanted = {NUMBER: arrow.float64(), BOOLEAN: arrow.bool_(), TIME: arrow.string(), TEXT: arrow.string()}
         types = {name: wanted[kind] for name, kind in (kinds or {}).items()}
         try:
-            self._table = self._read(types)
-            self._times = {
-                field.name for field in self._table.schema if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)
-            }
+            table = self._read(types)
+            times = {field.name for field in table.schema if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)}
             # a time is read cell by cell, now as later; a time of day is no moment and stays a text
-            texts = self._times | {field.name for field in self._table.schema if arrow.types.is_time(field.type)}
+            texts = times | {field.name for field in table.schema if arrow.types.is_time(field.type)}
             if texts:
-                self._table = self._read(types | dict.fromkeys(texts, arrow.string()))
-            self.names, self.n_rows = list(self._table.column_names), self._table.num_rows
+                table = self._read(types | dict.fromkeys(texts, arrow.string()))
+            super().__init__(path, table, times=times)
+            if split is not None:
+                super().__init__(path, table.filter(_where(self, split)), times=times)
+        except InputError:
+            raise
         except (OSError, ValueError, arrow.ArrowException) as exc:
             if "conversion error" in str(exc):
                 self._name_bad_cell(kinds or {})
-            raise InputError(f"{str(path)!r} cannot be read as CSV: {_first_line(exc)}") from exc
-
-    def kind(self, name: str) -> str:
-        return TIME if name in self._times else super().kind(name)
+            raise InputError(f"{str(path)!r} cannot be read as CSV: {first_line(exc)}") from exc
 
     def _read(self, types: dict[str, Any]) -> Any:
         import pyarrow.csv
@@ -213,24 +308,18 @@ class _CsvFile(File):
     def _name_bad_cell(self, kinds: Mapping[str, str]) -> None:
         """Say which cell it is that cannot be read by its column's kind."""
         try:
-            texts = self._read({name: _arrow().string() for name in kinds})
+            texts = self._read({name: arrow_library().string() for name in kinds})
             columns = {
                 name: texts.column(name).to_pylist()
                 for name, kind in kinds.items()
                 if kind in (NUMBER, BOOLEAN) and name in texts.column_names
             }
-        except (OSError, ValueError, _arrow().ArrowException):
+        except (OSError, ValueError, arrow_library().ArrowException):
             return
         for name, values in columns.items():
             for row, value in enumerate(values):
                 if value is not None and not _reads_as(value.strip(), kinds[name]):
                     raise CellError(row, name, kinds[name], value)
-
-    def arrow_type(self, name: str) -> Any:
-        return self._table.schema.field(name).type
-
-    def arrow(self, names: Sequence[str]) -> Any:
-        return self._table.select(list(names))
 
 
 def _reads_as(text: str, kind: str) -> bool:
@@ -243,76 +332,40 @@ def _reads_as(text: str, kind: str) -> bool:
     return True
 
 
-def _kind(arrow: Any, data_type: Any) -> str | None:
-    types = arrow.types
-    if types.is_dictionary(data_type):
-        data_type = data_type.value_type
-    if types.is_integer(data_type) or types.is_floating(data_type) or types.is_decimal(data_type) or types.is_null(data_type):
-        return NUMBER
-    if types.is_boolean(data_type):
-        return BOOLEAN
-    if types.is_timestamp(data_type) or types.is_date(data_type):
-        return TIME
-    return TEXT if str(data_type) in ("string", "large_string", "string_view") else None
+def _where(file: File, split: Split) -> Any:
+    """The rows in which a column has a value, as Arrow says it."""
+    import pyarrow.dataset
 
-
-def _column(column: Any, kind: str, name: str) -> Array:
-    """A column as floats with NaN for gaps, or as texts with NaN for gaps."""
-    arrow = _arrow()
-    found = _kind(arrow, column.type)
-    empty = arrow.types.is_null(column.type)
-    if kind == TEXT:
-        if found != TEXT and not empty:
-            raise InputError(f"column {name!r} holds {column.type} where the model was fitted with texts: store it as text")
-        return cells(_listed(column, name), TEXT, name)
-    if kind == TIME and found == TEXT:
-        return cells(_listed(column, name), TIME, name)
-    matches = found == TIME if kind == TIME else found in (NUMBER, BOOLEAN)
-    if not matches and not empty:
-        present = column.drop_null()
-        if len(present):
-            row = int(np.argmax(column.is_valid().to_numpy()))
-            raise CellError(row, name, kind, present[0].as_py())
-    return _floats(column, kind, name)
-
-
-def _listed(column: Any, name: str) -> list[Any]:
+    column, value = split
+    file.check_has(column, "split")
+    found = file.arrow_type(column)
     try:
-        return list(column.to_pylist())
-    except UnicodeDecodeError as exc:
-        raise InputError(f"column {name!r} holds bytes that are no text in UTF-8: store the table as UTF-8") from exc
+        wanted = pyarrow.scalar(value).cast(found.value_type if pyarrow.types.is_dictionary(found) else found)
+    except (ValueError, TypeError, pyarrow.ArrowException) as exc:
+        raise InputError(f"split asks for {value!r} in the column {column!r}, which holds {found}: ask for one of its values") from exc
+    return pyarrow.dataset.field(column) == wanted
 
 
-def _floats(column: Any, kind: str, name: str) -> Array:
-    arrow = _arrow()
-    if arrow.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if kind == TIME and not arrow.types.is_null(column.type):
-        if arrow.types.is_date32(column.type):
-            return np.asarray(column.cast(arrow.int32()).cast(arrow.float64()).to_numpy() * 86400.0)
-        unit = 1e3 if arrow.types.is_date64(column.type) else {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit]
-        return np.asarray(column.cast(arrow.int64()).cast(arrow.float64(), safe=False).to_numpy() / unit)
-    values: Array = column.cast(arrow.float64(), safe=False).to_numpy()
-    if kind == BOOLEAN and not np.isin(values[~np.isnan(values)], (0, 1)).all():
-        row = int(np.argmax(~np.isnan(values) & ~np.isin(values, (0, 1))))
-        raise CellError(row, name, kind, float(values[row]))
-    return np.array(values)
+def _pieces(batches: Iterator[Any], most: int, rows: Array | None) -> Iterator[Any]:
+    """Arrow batches as tables of ``most`` rows, the last one shorter; ``rows``: these alone, ascending."""
+    arrow = arrow_library()
+    start, held = 0, None
+    for batch in batches:
+        part = arrow.Table.from_batches([batch])
+        if rows is not None:
+            here = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + batch.num_rows)]
+            part = part.take(here - start)
+        start += batch.num_rows
+        held = part if held is None else arrow.concat_tables([held, part])
+        while held.num_rows >= most:
+            yield held.slice(0, most)
+            held = held.slice(most)
+    if held is not None and held.num_rows:
+        yield held
 
 
 def _some(names: list[str]) -> str:
     return "it has " + ", ".join(map(repr, names[:6])) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-
-
-def _first_line(exc: BaseException) -> str:
-    return (str(exc).strip() or type(exc).__name__).splitlines()[0][:200]
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-    except ImportError as exc:
-        raise MissingExtraError("pyarrow", "reading tables from files", "partita[cli]") from exc
-    return pyarrow
 
 
 def _pandas() -> Any:

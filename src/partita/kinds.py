@@ -34,6 +34,10 @@ class CellError(InputError):
         shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
         super().__init__(f"row {row}, column {column!r} holds {shown} where {EXPECTED[kind]} is needed")
         self.row, self.column = row, column
+        self._made_of = (row, column, kind, value)
+
+    def __reduce__(self) -> Any:  # an error may come back from another process
+        return CellError, self._made_of
 
 
 def of_frame(frame: "nw.DataFrame[Any]") -> dict[str, str | None]:

@@ -1,11 +1,11 @@
 """A thread per submodel, one thread for each: never oversubscribed, and the same result whatever ``n_jobs`` is."""
 
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any
 
 import joblib
@@ -21,12 +21,12 @@ def run_each(
     function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int | None, total: int, doing: str, verbose: int
 ) -> Iterator[Any]:
     """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``)."""
-    home, config = os.getpid(), get_config()
-    with _controller(len(sys.modules)).limit(limits=1, user_api="blas"):  # BLAS has one setting for the process: made once, here
+    config = get_config()
+    with _blas_on_one_thread():
         results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as="generator")(
-            delayed(_on_one_thread)(home, config, function, job) for job in jobs
+            delayed(on_one_thread)(config, function, *job) for job in jobs
         )
-        yield from _told(results, total, doing) if verbose else results
+        yield from told(results, total, doing) if verbose else results
 
 
 def one_thread_settings(estimator: Any) -> dict[str, int]:
@@ -41,18 +41,35 @@ def one_thread_settings(estimator: Any) -> dict[str, int]:
     return settings
 
 
-def _on_one_thread(home: int, config: dict[str, Any], function: Callable[..., Any], job: tuple[Any, ...]) -> Any:
+def on_one_thread(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
+    """``function(*job)`` under scikit-learn's settings ``config``, on a single thread, in whichever thread or process this is."""
     # scikit-learn's settings belong to a thread. Its own Parallel hands them on too, but with them the warning filters, which belong to the
     # process: threads that set and restore those at the same time may leave none behind.
-    with config_context(**config), _one_thread(home):
-        return function(*job)
+    with config_context(**config), _blas_on_one_thread(), _controller(len(sys.modules)).limit(limits=1, user_api="openmp"):
+        return function(*job)  # OpenMP counts threads for each calling thread
+
+
+class _Blas:
+    """BLAS has one setting for the process: the first who needs it on one thread sets it, the last restores it."""
+
+    lock = Lock()
+    users = 0
+    limit: Any = None
 
 
 @contextmanager
-def _one_thread(home: int) -> Iterator[None]:
-    """OpenMP counts threads for each calling thread, so its limit is set by the worker; in another process BLAS is limited too."""
-    with _controller(len(sys.modules)).limit(limits=1, user_api="openmp" if os.getpid() == home else None):
+def _blas_on_one_thread() -> Iterator[None]:
+    with _Blas.lock:
+        if not _Blas.users:
+            _Blas.limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+        _Blas.users += 1
+    try:
         yield
+    finally:
+        with _Blas.lock:
+            _Blas.users -= 1
+            if not _Blas.users:
+                _Blas.limit.restore_original_limits()
 
 
 @cache
@@ -72,13 +89,27 @@ def _workers(n_jobs: int | None) -> int | None:
     return n_jobs
 
 
-def _told(results: Iterable[Any], total: int, doing: str) -> Iterator[Any]:
-    """Pass results on and say on standard error how far the work is, at most every two seconds."""
-    started = told = time.monotonic()
+def told(results: Iterable[Any], total: int, doing: str) -> Iterator[Any]:
+    """Pass the results of submodels on, and say how far the work is."""
+    progress = Progress(doing, total, "submodels")
     for done, result in enumerate(results, start=1):
         yield result
+        progress.at(done)
+
+
+class Progress:
+    """Says on standard error how far a work is and how long it will take, at most every two seconds, and at its end."""
+
+    def __init__(self, doing: str, total: int, what: str, before: int = 0) -> None:
+        self.doing, self.total, self.what, self.before = doing, total, what, before
+        self.started = self.said = time.monotonic()
+
+    def at(self, done: int) -> None:
         now = time.monotonic()
-        if now - told >= 2 or done == total:
-            told = now
-            left = (now - started) / done * (total - done)
-            print(f"partita: {doing} {done} of {total} submodels, {now - started:.0f} s so far, about {left:.0f} s left", file=sys.stderr)
+        if now - self.said < 2 and done != self.total:
+            return
+        self.said = now
+        spent = now - self.started
+        left = spent / max(1, done - self.before) * (self.total - done)
+        counted = f"{done:,} of {self.total:,} {self.what}"
+        print(f"partita: {self.doing} {counted}, {spent:.0f} s so far, about {left:.0f} s left", file=sys.stderr)

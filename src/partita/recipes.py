@@ -5,6 +5,7 @@ They take a frame with columns of floats and texts, gaps among them, as it comes
 
 import hashlib
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -17,17 +18,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .errors import InputError, MissingExtraError
+from .kinds import TEXT
 
 NAMES = ("hgb", "lightgbm", "logistic")
+JSON_SIGNS = set('",:[]{}')  # LightGBM refuses columns with these in their names
 RARE = 50  # a text column becomes at most this many columns of zeros and ones
 
 
-def named_estimator(name: str, of_values: bool) -> Any:
-    """The estimator that a name stands for; None is the default, hgb."""
+def named_estimator(name: str, of_values: bool, kinds: Mapping[str, str] | None = None) -> Any:
+    """The estimator that a name stands for, for columns of these kinds (None: any); None is the default, hgb."""
     if name == "hgb":
         return None
     if name == "lightgbm":
-        return _lightgbm(of_values)
+        return _lightgbm(of_values, kinds)
     if name == "logistic":
         if of_values:
             raise InputError("estimator 'logistic' is for labels, and the target holds numbers: use hgb, lightgbm or module:Class")
@@ -53,16 +56,18 @@ def _logistic() -> Any:
     return make_pipeline(columns, LogisticRegression(max_iter=1000))
 
 
-def _lightgbm(of_values: bool) -> Any:
+def _lightgbm(of_values: bool, kinds: Mapping[str, str] | None) -> Any:
     try:
         from lightgbm import LGBMClassifier, LGBMRegressor
     except ImportError as exc:
         raise MissingExtraError("lightgbm", "estimator 'lightgbm'", "partita[lightgbm]") from exc
-    texts = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2, max_categories=254)
-    columns = make_column_transformer((texts, make_column_selector(dtype_exclude="number")), remainder="passthrough")
     booster = (LGBMRegressor if of_values else LGBMClassifier)(
         n_estimators=50, num_leaves=8, deterministic=True, force_col_wise=True, verbose=-1
     )
+    if kinds is not None and TEXT not in kinds.values() and not any(set(name) & JSON_SIGNS for name in kinds):
+        return booster  # alone it can learn from a table that it does not hold (batches.py)
+    texts = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2, max_categories=254)
+    columns = make_column_transformer((texts, make_column_selector(dtype_exclude="number")), remainder="passthrough")
     return make_pipeline(columns, booster)
 
 

@@ -5,7 +5,7 @@ floats, a text turns numbers into objects), and the proof with it. Each submodel
 in one way, since rounding depends on that too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -30,6 +30,12 @@ class Table:
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         """These columns of these rows (None: all of them), in the table's own kind."""
         raise NotImplementedError
+
+    def batches(self, columns: list[int], most: int, rows: NDArray[Any] | None = None) -> Iterator[Any]:
+        """The same, ``most`` rows at a time, the last batch shorter; ``rows`` ascend."""
+        chosen = np.arange(self.n_rows) if rows is None else rows
+        for start in range(0, len(chosen), most):
+            yield self.take(columns, chosen[start : start + most])
 
 
 class _ArrayTable(Table):

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import shutil
 import warnings
 import zipfile
 import zlib
@@ -28,7 +29,9 @@ Read = Callable[[str, int], bytes]
 
 ESTIMATOR = "estimator"  # what the submodels are clones of, for fitting again
 NETWORKS = "networks"  # all submodels that were trained together
+UNFINISHED = "unfinished"  # a folder of notes, while submodels are stored one by one (unfinished.py)
 LARGEST_MANIFEST = 256 * 2**20
+SCHEMA = "schema.json"  # of a skops file
 
 # Types that skops does not trust by itself. Their files hold numbers and texts, not code, but a tree or booster made by somebody hostile
 # could still crash the program or predict what he likes.
@@ -62,12 +65,10 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     target = check_place(path)
     files, contents = {}, {}
     together = hasattr(model.estimators_, "scores")  # networks that were trained together are one file
-    parts = {} if together else {f"submodel-{t:04d}": submodel for t, submodel in enumerate(model.estimators_)}
+    parts = {} if together else {submodel_name(t): submodel for t, submodel in enumerate(model.estimators_)}
     for part, fitted in (parts if model.estimator is None else parts | {ESTIMATOR: model.estimator}).items():
-        content = _dumped(part, fitted)
-        digest = hashlib.sha256(content).hexdigest()
-        name = f"{part}-{digest[:16]}.skops"
-        files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
+        name, facts, content = packed(part, fitted)
+        files[name], contents[name] = facts, content
     networks = None
     if together:
         from .vision.keeping import to_bytes
@@ -76,13 +77,29 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
         digest = hashlib.sha256(content).hexdigest()
         name = f"{NETWORKS}-{digest[:16]}.safetensors"
         files[name], contents[name] = {"sha256": digest, "bytes": len(content)}, content
-    contents[MANIFEST] = json.dumps(to_manifest(model, files) | {"networks": networks, "about": about}, indent=1, allow_nan=False).encode()
+    contents[MANIFEST] = manifest_of(model, files, about, networks)
     target.parent.mkdir(parents=True, exist_ok=True)
     if target.suffix == ".zip":
         write_whole(target, _zipped(contents))
     else:
         _write_folder(target, contents)
     return target
+
+
+def submodel_name(t: int) -> str:
+    return f"submodel-{t:04d}"
+
+
+def packed(part: str, fitted: Any) -> tuple[str, dict[str, Any], bytes]:
+    """An estimator as a file: its name, its hash and size, its content. Equal estimators give equal bytes."""
+    content = _dumped(part, fitted)
+    digest = hashlib.sha256(content).hexdigest()
+    return f"{part}-{digest[:16]}.skops", {"sha256": digest, "bytes": len(content)}, content
+
+
+def manifest_of(model: Any, files: dict[str, Any], about: dict[str, Any] | None, networks: Any = None) -> bytes:
+    """The manifest of a model with these files."""
+    return json.dumps(to_manifest(model, files) | {"networks": networks, "about": about}, indent=1, allow_nan=False).encode()
 
 
 def check_place(path: Any) -> Path:
@@ -128,6 +145,8 @@ def _opened(path: Any) -> Iterator[Read]:
     if not target.exists():
         raise InputError(f"path {str(target)!r} does not exist: give the folder or zip that save() wrote")
     if target.is_dir():
+        if (target / UNFINISHED).is_dir() and not (target / MANIFEST).is_file():
+            raise StoreError(f"the fit that writes {str(target)!r} is not finished: run it again, and it goes on")
         yield lambda name, most: _read_file(target, name, most)
     elif zipfile.is_zipfile(target):
         try:
@@ -248,7 +267,7 @@ def _compare_versions(stored: dict[str, str]) -> None:
 
 def _is_store(target: Path) -> bool:
     if target.is_dir():
-        return (target / MANIFEST).is_file() or not any(target.iterdir())
+        return (target / MANIFEST).is_file() or (target / UNFINISHED).is_dir() or not any(target.iterdir())
     if not zipfile.is_zipfile(target):
         return False
     with zipfile.ZipFile(target) as archive:
@@ -262,7 +281,39 @@ def _dumped(part: str, fitted: Any) -> bytes:
         raise
     except Exception as exc:
         raise StoreError(f"{part}, a {type(fitted).__name__}, cannot be stored by skops: {exc}") from exc
-    return content
+    return _without_chance(content)
+
+
+def _without_chance(content: bytes) -> bytes:
+    """A skops file without the time and the addresses in memory that it was made with: the same estimator gives the same bytes."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    schema = json.loads(members.pop(SCHEMA))
+    numbers: dict[Any, int] = {}
+    renamed: dict[str, bytes] = {}
+
+    def settle(node: Any) -> None:
+        if isinstance(node, list):
+            for inner in node:
+                settle(inner)
+        if not isinstance(node, dict):
+            return
+        if isinstance(node.get("__id__"), int):
+            plain = node.get("__loader__") == "JsonNode"  # a text or a number, which may be one object or several: it makes no difference
+            node["__id__"] = numbers.setdefault(("value", node["content"]) if plain else node["__id__"], len(numbers))
+        file = node.get("file")
+        if isinstance(file, str) and file in members:
+            node["file"] = f"{numbers.setdefault(file, len(numbers))}{Path(file).suffix}"
+            renamed[node["file"]] = members[file]
+        for inner in node.values():
+            settle(inner)
+
+    settle(schema)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, member in {SCHEMA: json.dumps(schema, indent=2).encode(), **renamed}.items():
+            archive.writestr(zipfile.ZipInfo(name), member)  # a ZipInfo of 1980
+    return packed.getvalue()
 
 
 def _zipped(contents: dict[str, bytes]) -> bytes:
@@ -288,9 +339,15 @@ def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
         if new_folder:
             folder.rmdir()
         raise
-    for name in before - contents.keys():
-        if name.startswith(("submodel-", ESTIMATOR, NETWORKS)) and name.endswith((".skops", ".safetensors")):
-            (folder / name).unlink()
+    sweep_out(folder, set(contents))
+
+
+def sweep_out(folder: Path, keep: set[str]) -> None:
+    """Remove what an earlier model has left, the notes of an unfinished fit among it."""
+    for file in folder.iterdir():
+        if file.name not in keep and file.name.startswith(("submodel-", ESTIMATOR, NETWORKS)) and file.suffix in (".skops", ".safetensors"):
+            file.unlink()
+    shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
 
 
 def _skops() -> Any:

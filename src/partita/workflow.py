@@ -1,10 +1,9 @@
 """From files to files: fit a model on a table and store it; certify another table with it."""
 
-import io
 import re
 import warnings
+from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,13 +11,13 @@ from numpy.typing import NDArray
 
 from . import store
 from .answers import Answers
-from .atomic import write_whole
 from .errors import InputError
 from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
-from .files import File, FileTable, open_file, sha256_of
+from .files import File, FileTable, Split, open_file, sha256_of
 from .kinds import BOOLEAN, NUMBER, TEXT
 from .recipes import named_estimator
 from .rules import Median, Rule, TopK, Tournament, named_rule
+from .tally import Tally
 from .units_file import UnitsFile, read_units
 
 Array = NDArray[Any]
@@ -38,23 +37,26 @@ class Training:
     y: Array
     of_values: bool
     said: UnitsFile
+    split: Split | None = None
 
-    def about(self, estimator: str) -> dict[str, Any]:
-        """What the stored model remembers of its data."""
+    def about(self, estimator: str, hashed: dict[str, str] | None = None) -> dict[str, Any]:
+        """What the stored model remembers of its data. ``hashed``: what tells the data from others; None: the hash of all of it."""
+        told = {"sha256": sha256_of(self.file.path)} if hashed is None else hashed
         return {
             "target": self.target,
             "target_kind": self.file.kind(self.target),
             "ignore": self.said.ignore,
+            "split": None if self.split is None else list(self.split),
             "task": "regression" if self.of_values else "classification",
             "estimator": estimator,
-            "data": {"name": self.file.path.name, "sha256": sha256_of(self.file.path), "rows": self.file.n_rows},
+            "data": {"name": self.file.path.name, "rows": self.file.n_rows, **told},
         }
 
     def ensemble(self, estimator: str, rule: Rule, n_submodels: int | str, seed: int, verbose: int = 1) -> Any:
         """The ensemble that is to be fitted on it; a submodel that fails on its columns votes, so that the proof covers crashes."""
         cls = FeaturePartitionRegressor if self.of_values else FeaturePartitionClassifier
         return cls(
-            named_estimator(estimator, self.of_values),
+            named_estimator(estimator, self.of_values, self.table.kinds),
             n_submodels=n_submodels,
             units=self.said.units,
             trusted=self.said.trusted,
@@ -65,34 +67,56 @@ class Training:
         )
 
 
-def open_training(data: Any, target: str, units: Any = None, task: str = "auto") -> Training:
-    """Look at a table to learn from."""
+def open_training(data: Any, target: str, units: Any = None, task: str = "auto", split: Split | None = None) -> Training:
+    """Look at a table to learn from. ``units``: a units.toml, or what it would say. ``split``: learn from the rows with this value."""
     if task not in TASKS:
         raise InputError(f"task is {task!r}: give one of {', '.join(TASKS)}")
-    file = open_file(data)
+    file = open_file(data, split=split)
     file.check_has(target, "target")
-    said = UnitsFile() if units is None else read_units(units, [name for name in file.names if name != target])
-    kinds = {name: file.kind(name) for name in file.names if name != target and name not in said.ignore}
+    names = [name for name in file.names if name != target]
+    said = units if isinstance(units, UnitsFile) else UnitsFile() if units is None else read_units(units, names)
+    check_split(split, said, target)
+    kinds = {name: file.kind(name) for name in names if name not in said.ignore}
     table = file.table(kinds)
     kind, y = file.kind(target), file.target(target)
     of_values = task == "regression" or (task == "auto" and not _are_labels(kind, y))
     if of_values and kind in (TEXT, BOOLEAN):
         raise InputError(f"the target {target!r} holds {kind}s, and regression needs numbers: use --task classification")
+    as_told, y = y, told_target(y, kind, of_values)
     if of_values:
-        y = y.astype(np.float64)
         if not np.isfinite(y).all():
             raise InputError(f"the target {target!r} holds an infinity in row {int(np.argmin(np.isfinite(y)))}: leave out that row")
-    elif kind == NUMBER and y.dtype.kind == "f":
-        if not np.all(np.abs(y) <= LARGEST_WHOLE):
+    elif kind == NUMBER and as_told.dtype.kind == "f":
+        if not np.all(np.abs(as_told) <= LARGEST_WHOLE):
             raise InputError(
                 f"the target {target!r} holds numbers too large to be labels: use --task regression, or store them as whole numbers"
             )
-        if not np.all(y == np.floor(y)):
+        if not np.all(as_told == np.floor(as_told)):
             raise InputError(f"the target {target!r} holds fractions, which are no labels: use --task regression")
-        y = y.astype(np.int64)
     if not of_values and len(np.unique(y)) == 1:
         raise InputError(f"the target {target!r} holds one label only, {y.tolist()[0]!r}: there is nothing to learn or to prove")
-    return Training(file, table, target, y, of_values, said)
+    return Training(file, table, target, y, of_values, said, split)
+
+
+def told_target(y: Array, kind: str, of_values: bool) -> Array:
+    """A target column as it is learnt: values are floats, labels that happen to be stored as floats are whole numbers."""
+    if of_values:
+        return y.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # what is too large is refused by whoever looks at the whole column
+        return y.astype(np.int64) if kind == NUMBER and y.dtype.kind == "f" else y
+
+
+def check_split(split: Split | None, said: UnitsFile, target: str) -> None:
+    """Whoever writes the split column chooses the rows of every submodel, so nobody must be able to."""
+    if split is None:
+        return
+    if split[0] == target:
+        raise InputError(f"split names the target {target!r}: choose rows by another column")
+    if split[0] not in said.trusted and split[0] not in said.ignore:
+        raise InputError(
+            f"split names the column {split[0]!r}, and whoever writes it would choose the rows of every submodel: if no attacker "
+            "reaches it, list it under ignore (no feature) or trusted (a feature that all submodels see)"
+        )
 
 
 def _are_labels(kind: str, y: Array) -> bool:
@@ -137,7 +161,7 @@ class Certified:
         import pyarrow
 
         out: dict[str, Any] = {}
-        ignored = [name for name in self._about.get("ignore", []) if name in self.file.names]
+        ignored = [name for name in self.about.get("ignore", []) if name in self.file.names]
         out |= {name: self.file.arrow([name]).column(name) for name in ignored}
         out["prediction"] = self.answers.prediction
         proof, hangs = self.answers.proof, self.answers.hangs_on
@@ -145,63 +169,70 @@ class Certified:
             out["radius"] = proof.radius
             if proof.runner_up is not None:
                 out["rival"] = proof.runner_up
-            names = np.asarray(self.model.units_.names, dtype=object)
-            out["hangs_on"] = pyarrow.array([names[column].tolist() for column in hangs.T], pyarrow.list_(pyarrow.string()))
+            names = pyarrow.array(self.model.units_.names, pyarrow.string())
+            ends = np.concatenate([[0], np.cumsum(hangs.sum(axis=0))]).astype(np.int32)
+            out["hangs_on"] = pyarrow.ListArray.from_arrays(ends, names.take(np.nonzero(hangs.T)[1]))
         for radius, (low, high) in self.answers.intervals().items():
             out[f"low_{radius}"], out[f"high_{radius}"] = low, high
         return out
 
+    def tally(self) -> Tally:
+        """How many rows are proven, and how many of them right."""
+        proof, truth = self.answers.proof, self.truth
+        right = None if truth is None else self.answers.proof_of_truth(truth)
+        return Tally(
+            len(self.answers),
+            Counter() if proof is None else Counter(proof.radius.tolist()),
+            None if truth is None or right is None else Counter(np.where(right.correct(truth), right.radius, -1).tolist()),
+            {radius: float(np.sum(high - low)) for radius, (low, high) in ({} if proof is not None else self.answers.intervals()).items()},
+        )
+
+    @property
+    def about(self) -> dict[str, Any]:
+        return self.manifest.get("about") or {}
+
     def summary(self, out: Any = None) -> dict[str, Any]:
         """The certified share at every radius, and what it counts."""
-        counts = self.model.counts_
-        found: dict[str, Any] = {
-            "rows": len(self.answers),
-            "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
-            "out": None if out is None else str(out),
-        }
-        if self.answers.proof is not None:
-            found["certified"] = share_at_least(self.answers.proof.radius)
-            found["median_radius"] = float(np.median(self.answers.proof.radius))
-        if self.truth is not None:
-            proof = self.answers.proof_of_truth(self.truth)
-            if proof is not None:
-                found["certified_accuracy"] = share_at_least(np.where(proof.correct(self.truth), proof.radius, -1))
-        return found
+        return self.tally().summary(self.model, out)
 
     def show(self) -> None:
         """The same for people."""
-        from .terminal import say, show
-
-        found = self.summary()
-        counts = self.model.counts_
-        say(f"{len(self.answers):,} rows; a radius counts {counts}.")
-        if "certified" not in found:
-            say("Give --tolerance or --relative to learn how many sources it takes to move a prediction further than that.")
-            rows = [[str(r), f"{np.median(high - low):.6g}"] for r, (low, high) in self.answers.intervals().items()]
-            show("Where r sources can push a prediction", ["r", "median width of the interval"], rows)
-            return
-        lines = {"certified": found["certified"], "certified and right": found.get("certified_accuracy")}
-        radii = range(min(12, max(len(line or []) for line in lines.values())))
-        rows = [
-            [name, *(f"{100 * (line[r] if r < len(line) else 0):.1f}" for r in radii)] for name, line in lines.items() if line is not None
-        ]
-        show(f"% of rows, whatever is written into r of the {counts.total:,} {counts.what}", ["r =", *map(str, radii)], rows)
-
-    @property
-    def _about(self) -> dict[str, Any]:
-        return self.manifest.get("about") or {}
-
-
-def share_at_least(radius: Array) -> list[float]:
-    """The share of rows with a radius of at least r, for r = 0 and up, as far as there are any."""
-    most = int(max(radius.max(), 0))
-    return [float(np.mean(radius >= r)) for r in range(most + 1)]
+        self.tally().show(self.model)
 
 
 def certify_file(
     model: Any, data: Any, tolerance: float | None = None, relative: float | None = None, trusted: tuple[str, ...] = (), verbose: int = 2
 ) -> Certified:
     """Ask a stored model about a table in a file."""
+    asked = ask(model, data, trusted, verbose=verbose)
+    return asked.about_piece(asked.file, tolerance, relative)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A model and a table in a file that it is to be asked about; the two fit together."""
+
+    model: Any
+    manifest: dict[str, Any]
+    file: File
+    kinds: dict[str, str]
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that are read: the model's, the ignored ones, which are handed through, and the target."""
+        about = self.manifest.get("about") or {}
+        wanted = {*self.kinds, *about.get("ignore", []), about.get("target")}
+        return [name for name in self.file.names if name in wanted]
+
+    def about_piece(self, file: File, tolerance: float | None, relative: float | None) -> Certified:
+        """What the model says about the table, or about a piece of it."""
+        about = self.manifest.get("about") or {}
+        answers = Answers(self.model, file.table(self.kinds), tolerance, relative)
+        return Certified(self.model, self.manifest, file, answers, _truth(file, about.get("target"), about.get("target_kind"), self.model))
+
+
+def ask(model: Any, data: Any, trusted: tuple[str, ...] = (), split: Split | None = None, verbose: int = 2) -> Asked:
+    """Load a stored model and look at a table for it; an error where the two do not fit."""
     manifest, ensemble = store.manifest(model), store.load(model, trusted)
     kinds = known_kinds(ensemble)
     about = manifest.get("about") or {}
@@ -209,7 +240,8 @@ def certify_file(
     if isinstance(ensemble.rule_, TopK):
         raise InputError("the model's rule is TopK, whose radius is about staying among the top k: certify it in Python, with labels=")
     as_text = [target] if target is not None and about["target_kind"] == TEXT else []
-    file = open_file(data, kinds=kinds | dict.fromkeys([*ignore, *as_text], TEXT))  # other targets are read as they look
+    how = kinds | dict.fromkeys([*ignore, *as_text], TEXT)  # other targets are read as they look
+    file = open_file(data, kinds=how, split=split)
     for name in ignore:
         if name in file.names and re.fullmatch(r"prediction|radius|rival|hangs_on|(low|high)_\d+", name):
             raise InputError(f"the ignored column {name!r} has the name of a column that certify writes: rename it")
@@ -220,8 +252,7 @@ def certify_file(
         if name not in kinds and name != target and name not in ignore:
             raise InputError(f"data {str(file.path)!r} has the column {name!r}, which the model was not fitted with: leave it out")
     ensemble.verbose = verbose
-    answers = Answers(ensemble, file.table(kinds), tolerance, relative)
-    return Certified(ensemble, manifest, file, answers, _truth(file, target, about.get("target_kind"), ensemble))
+    return Asked(ensemble, manifest, file, kinds)
 
 
 def known_kinds(model: Any) -> dict[str, str]:
@@ -248,41 +279,3 @@ def _truth(file: File, target: str | None, kind: str | None, model: Any) -> Arra
         raise InputError(f"the target {target!r} of {str(file.path)!r} holds {found}s, but the model learnt {kind}s: leave it out")
     y = file.target(target)
     return y if hasattr(model, "classes_") else y.astype(np.float64)
-
-
-def write_table(columns: dict[str, Any], out: Any) -> Path:
-    """Write columns to a .parquet or .csv file, whole or not at all."""
-    import pyarrow
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    path = Path(out)
-    check_writable(path)
-    buffer = io.BytesIO()
-    try:
-        table = pyarrow.table(columns)
-        if path.suffix.lower() == ".csv":
-            if "hangs_on" in table.column_names:
-                joined = pyarrow.array(["; ".join(cell) for cell in table.column("hangs_on").to_pylist()])
-                table = table.set_column(table.column_names.index("hangs_on"), "hangs_on", joined)
-            pyarrow.csv.write_csv(table, buffer)
-        else:
-            pyarrow.parquet.write_table(table, buffer)
-    except (TypeError, pyarrow.ArrowException) as exc:
-        raise InputError(
-            f"out {str(path)!r} cannot hold these columns ({str(exc).splitlines()[0]}): write .parquet, or leave columns out"
-        ) from exc
-    write_whole(path, buffer.getvalue())
-    return path
-
-
-def check_writable(out: Any, suffixes: tuple[str, ...] = (".parquet", ".csv")) -> None:
-    """Refuse, before any work is done, a place that cannot be written to."""
-    path = Path(out)
-    if path.suffix.lower() not in suffixes:
-        raise InputError(f"out {str(path)!r} must end in {' or '.join(suffixes)}")
-    if path.is_dir():
-        raise InputError(f"out {str(path)!r} is a folder: give a file")
-    above = next(parent for parent in path.absolute().parents if parent.exists())
-    if not above.is_dir():
-        raise InputError(f"out {str(path)!r} cannot be written: {str(above)!r} is no folder")

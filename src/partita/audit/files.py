@@ -62,7 +62,9 @@ def _training(model: Any, path: Any, about: dict[str, Any]) -> tuple[Any, Any]:
         raise InputError("the model does not say which column it predicts: audit it in Python, with partita.audit.audit")
     kinds = known_kinds(model)
     as_text = [target] if about.get("target_kind") == TEXT else []
-    file = open_file(path, "training", kinds=kinds | dict.fromkeys([*about.get("ignore", []), *as_text], TEXT))
+    split = about.get("split")
+    how = kinds | dict.fromkeys([*about.get("ignore", []), *as_text], TEXT)
+    file = open_file(path, "training", kinds=how, split=None if split is None else (split[0], split[1]))
     file.check_has(target, "target")
     table, y = file.table(kinds), file.target(target)
     if not hasattr(model, "classes_"):

@@ -20,11 +20,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from ..boosting import TableBoostingClassifier
 from ..certificates import Certificates, Counts
-from ..ensemble import FEW_ROWS, seeds_for
+from ..ensemble import FEW_ROWS
 from ..errors import InputError, SubmodelWarning
 from ..failures import FixedVote, fit_one, score_one
 from ..parallel import one_thread_settings, run_each
 from ..partition import Overlap, strided_partition
+from ..plan import seeds
 from ..rules import Median, Rule, Tournament, named_rule
 from ..scores import class_scores, has_scores
 from ..sources import Table, one_row
@@ -165,7 +166,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         def jobs() -> Iterator[tuple[Any, ...]]:
             for t in range(self.incidence_.shape[1]):
                 submodel = clone(estimator)
-                submodel.set_params(**one_thread_settings(submodel), **seeds_for(submodel, seed, t))
+                submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, seed, t))
                 mine = [i for bucket in np.flatnonzero(self.incidence_[:, t]) for i in members[bucket]]
                 yield submodel, rows, np.array(mine, dtype=np.int64), positions, self.classes_, t
 

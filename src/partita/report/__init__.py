@@ -59,5 +59,7 @@ def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
     if about:
         found["target"] = f"{about['target']} ({about['task']})"
         found["estimator"] = str(about["estimator"])
-        found["training data"] = f"{about['data']['name']}, {about['data']['rows']:,} rows, sha256 {about['data']['sha256']}"
+        data = about["data"]
+        known = f"sha256 {data['sha256']}" if "sha256" in data else f"sha256 of its Parquet footers {data['footers']}"
+        found["training data"] = f"{data['name']}, {data['rows']:,} rows, {known}"
     return found
