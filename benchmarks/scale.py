@@ -213,9 +213,9 @@ def main(sizes: list[int]) -> None:
                 alone = step("fit", place / "table", place / "other", 1)
                 ratio = alone["seconds"] / fitted["seconds"]
                 print(
-                    f"{n_rows:9,} one worker {alone['seconds']:.0f} s, two {fitted['seconds']:.0f} s: {ratio:.2f} times (goal 1.8)",
-                    flush=True,
+                    f"{n_rows:9,} one worker {alone['seconds']:.0f} s, two {fitted['seconds']:.0f} s: {ratio:.2f} times (goal 1.8)", end=""
                 )
+                print(f"; work {alone['work']:.0f} s and {fitted['work']:.0f} s", flush=True)
 
 
 if __name__ == "__main__":

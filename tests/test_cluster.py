@@ -298,7 +298,7 @@ def test_the_scheduler_is_killed(table, tmp_path, patience):
 
 
 def test_no_workers(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 1)
+    monkeypatch.setattr(cluster, "PATIENCE", 4)
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)
     with running(tmp_path, 0) as own, pytest.raises(InputError, match=r"cluster (\S+) has no workers: start some, dask worker \1"):
         fit_parquet(clf, table, "y", tmp_path / "m", cluster=own.address)
