@@ -27,7 +27,7 @@ def number(text: str) -> float | None:
     >>> number("78.9 ± 1.5"), number("3,134×"), number("95.40%"), number("-inf"), number("5.4e0"), number("<1"), number("")
     (78.9, 3134.0, 95.4, -inf, 5.4, None, None)
     """
-    plain = text.split("±")[0].strip().rstrip("×%").replace(",", "")
+    plain = text.split("±")[0].strip().rstrip("%\N{MULTIPLICATION SIGN}").replace(",", "")
     return None if not plain or plain.startswith("<") else float(plain)
 
 
