@@ -58,7 +58,9 @@ def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
         if run.details["model"] == "network":
             estimator = submodels.ablated_network(run.setting.data, rows.image_shape)
             epochs = submodels.ABLATED_EPOCHS[run.setting.data]
-        model = RandomizedAblationClassifier(estimator, units=pixels(rows.image_shape), epochs=epochs, verbose=1, **shared)
+        model = RandomizedAblationClassifier(
+            estimator, units=pixels(rows.image_shape), epochs=epochs, verbose=int(estimator is not None), **shared
+        )
         model.fit(rows.X_train, rows.y_train)
         fitted, radii = time.perf_counter(), {}
         label, votes = model.predict(rows.X_test), model.votes(rows.X_test)

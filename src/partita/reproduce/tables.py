@@ -148,7 +148,7 @@ def _table4() -> Iterator[Ask]:
                 sources = (Source(ra("cifar10", ablated[rule]), "certified", rule, radius_of[what]),)
             elif method.startswith("(De)Random"):
                 sources = (Source(Setting("cifar10", "smoothing", 4), "patch", "columns", what),)
-            yield Ask(SHARE, "patch", method, x, number(text), sources)
+            yield Ask(SHARE, "patch", method.replace(", ours", ""), x, number(text), sources)
             if rule == "Run-Off":
                 for ours in OF_LABELS:
                     yield Ask(
