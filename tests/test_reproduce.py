@@ -121,14 +121,14 @@ def test_a_kept_run_counts_only_for_the_same_settings(tmp_path):
     assert kept(tmp_path, run) is None
 
 
-@pytest.mark.parametrize("partition", ["random", "informed"])
+@pytest.mark.parametrize("partition", ["random", "informed", "exchanged"])
 def test_rows_to_learn_to_look_at_and_to_certify_are_apart(partition):
     run = smoke_run(Setting("ames_raw", "partition", 5, partition))
     rows = rows_of(run, None)
     parts = [rows.X_train.index, rows.X_test.index] + ([rows.reference[0].index] if rows.reference else [])
     together = np.concatenate(parts)
     assert len(np.unique(together)) == len(together)
-    assert (rows.reference is not None) == (partition == "informed")
+    assert (rows.reference is not None) == (partition != "random")
     other = rows_of(Run(run.setting, run.details, 1), None)
     assert set(other.X_test.index) != set(rows.X_test.index)
 

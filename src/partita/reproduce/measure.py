@@ -30,6 +30,7 @@ Array = NDArray[Any]
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 CHOSEN_AT = (0, 1, 2, 3)  # the stretch with the highest certified accuracy, on average over these radii
 FOLDS = 3
+EXCHANGES = {"informed": 0, "exchanged": 3000}
 
 
 def measure(run: Run, rows: Rows, unfinished: Path) -> Found:
@@ -80,7 +81,7 @@ def _ensemble(run: Run, rows: Rows, unfinished: Path, partition: Any = None) -> 
     """The model of a run, not fitted."""
     one, kind = run.setting, str(run.details["submodel"])
     if partition is None:
-        partition = Informed(*rows.reference) if rows.reference is not None else one.partition
+        partition = one.partition if rows.reference is None else Informed(*rows.reference, exchanges=EXCHANGES[one.partition])
     shared = {"partition": partition, "spread": one.spread, "random_state": run.seed, "image_shape": rows.image_shape}
     if not isinstance(partition, Partition):
         shared["n_submodels"] = one.count

@@ -82,11 +82,13 @@ def _table_rows(data: TableData, run: Run, train: int | None, test: int | None) 
         learn = learn[:train]
     else:
         learn = np.random.RandomState(run.seed).permutation(learn)
-    informed = run.setting.partition == "informed"
+    informed = run.setting.partition in ("informed", "exchanged")
     aside = min(REFERENCE_ROWS, len(learn) // 2) if informed else int(HELD_OUT * len(learn))
     out, learn = np.split(learn, [aside])
     X_test, y_test = (data.X_test[:test], data.y_test[:test]) if certify is None else (X.iloc[certify], y[certify])
     reference = (X.iloc[out], y[out]) if informed else None
+    if informed:  # two houses may be alike in every column
+        learn = learn[~_among(X.iloc[learn], X.iloc[out])]
     return Rows(X.iloc[learn], y[learn], X_test, y_test, bounds=data.bounds, reference=reference)
 
 
@@ -97,6 +99,13 @@ def _both(data: TableData) -> tuple[Any, Array]:
     except ImportError as exc:  # pragma: no cover: the loaders need it before
         raise InputError("tables need pandas: pip install 'partita[cli]'") from exc
     return pandas.concat([data.X_train, data.X_test], ignore_index=True), np.concatenate([data.y_train, data.y_test])
+
+
+def _among(rows: Any, others: Any) -> Array:
+    """Which rows stand among the others, too."""
+    from pandas.util import hash_pandas_object
+
+    return np.isin(hash_pandas_object(rows, index=False), hash_pandas_object(others, index=False))
 
 
 def _some(total: int, wanted: int | None, seed: int = 0) -> Array:

@@ -25,7 +25,7 @@ class Setting:
     data: str
     method: str = "partition"  # "partition", "ablation", "smoothing", "constant"
     count: int = 1
-    partition: str = "random"  # "random", "strided", "informed"
+    partition: str = "random"  # "random", "strided", "informed", "exchanged" (informed, then units exchanged)
     spread: int = 1
     submodel: str = "usual"  # what the size takes for these data, or "linear"
     patches: bool = False

@@ -193,7 +193,7 @@ def _table30() -> Iterator[Ask]:
 def _ames() -> Iterator[Ask]:
     """Beyond: raw columns as units, T = 21, random and informed partitions, with and without a stretch."""
     line = next(line for line in printed(CERTIFIED["ames"]) if line["method"] == "fpa" and line["T_or_e"] == "21")
-    for partition in ("random", "informed"):
+    for partition in ("random", "informed", "exchanged"):
         for rule in (*OF_VALUES, CHOSEN):
             setting = Setting("ames_raw", "partition", 21, partition)
             for radius in range(11):
