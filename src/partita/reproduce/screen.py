@@ -12,14 +12,14 @@ from .work import command
 
 def tell(content: dict[str, Any], out: Path) -> None:
     """What was found, how, what was not run, and where it is written."""
-    width = shutil.get_terminal_size((160, 24)).columns
+    width = shutil.get_terminal_size((160, 24)).columns  # so wide where it is no terminal
     say(content["title"])
     for line in (*content["stand_ins"], *content["how"], *filter(None, [content["note"]])):
         say(f"  {line}")
     for block in blocks(content["cells"]):
         for part in block.narrow(width - 4):
             say()
-            show(part.title, ["", *part.columns], part.rows)
+            show(part.title, ["", *part.columns], part.rows, width=width)
     for why, what in not_run(content["cells"]):
         say()
         say(f"Not run ({why}): {what}.")
