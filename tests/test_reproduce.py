@@ -18,6 +18,7 @@ from partita.baselines.ablated_model import ablate
 from partita.certificates import Certificates, Counts
 from partita.metrics import certified_accuracy, median_radius
 from partita.reproduce import measure, page, reproduce, work
+from partita.reproduce.common import beyond
 from partita.reproduce.figures import picture
 from partita.reproduce.paper import number, printed
 from partita.reproduce.rows import TRANSPOSED, rows_of
@@ -157,6 +158,47 @@ def test_the_stretch_is_chosen_without_the_rows_to_certify(tmp_path):
     found = measure.measure(run, rows, tmp_path)
     blind = type(rows)(rows.X_train, rows.y_train, rows.X_train[:20], rows.y_train[:20] * 0, bounds=rows.bounds)
     assert measure.measure(run, blind, tmp_path)["chosen_stretch"] == found["chosen_stretch"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("setting", "details"),
+    [
+        (
+            Setting("mnist", "partition", 4, "strided", patches=True),
+            {"submodel": "network", "settings": {"width": 8, "blocks": 1, "epochs": 1, "flip": False, "shift": 0, "verbose": 0}},
+        ),
+        (
+            Setting("mnist", "partition", 1, "strided"),
+            {"submodel": "network", "settings": {"network": "network_in_network", "epochs": 1, "verbose": 0}},
+        ),
+        (Setting("mnist", "ablation", 16), {"model": "network", "draws": 50, "settings": {"network": "network_in_network", "epochs": 1}}),
+        (Setting("mnist", "smoothing", 4), {"model": "network", "draws": 50, "settings": {"network": "network_in_network", "epochs": 1}}),
+    ],
+    ids=["sets of pixels", "one network", "ablation", "smoothing"],
+)
+def test_networks_are_run_as_the_full_size_does(setting, details, tmp_path):
+    run = Run(setting, {"stand_in": "digits", "train_rows": 60, "test_rows": 10, **details}, 0)
+    found = measure.measure(run, rows_of(run, None), tmp_path / "unfinished")
+    assert found["rows"] == {"train": 60, "test": 10}
+    assert all(sum(count for _, count in radii) == 10 for radii in found["radii"].values())
+    assert (
+        set(found["radii"])
+        == {
+            "partition": {"plurality", "run-off", *beyond("mnist")},
+            "ablation": {"LF'20b", "Jia'22b"},
+            "smoothing": set(),
+        }[setting.method]
+    )
+    for shares in found.get("patches", {}).values():
+        assert 0 <= shares["worst"] <= shares["best"] <= 100
+
+
+def test_networks_are_left_out_where_there_is_no_gpu(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    found = reproduce("22", "full", tmp_path)
+    assert {cell["not_run"] for cell in found["cells"]} == {"networks of this size need a GPU, and none is found here"}
+    assert "some runs are left out: networks" in capsys.readouterr().err
 
 
 # tables

@@ -30,7 +30,6 @@ Array = NDArray[Any]
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 CHOSEN_AT = (0, 1, 2, 3)  # the stretch with the highest certified accuracy, on average over these radii
 FOLDS = 3
-EXCHANGES = {"informed": 0, "exchanged": 3000}
 
 
 def measure(run: Run, rows: Rows, unfinished: Path) -> Found:
@@ -81,19 +80,18 @@ def _ensemble(run: Run, rows: Rows, unfinished: Path, partition: Any = None) -> 
     """The model of a run, not fitted."""
     one, kind = run.setting, str(run.details["submodel"])
     if partition is None:
-        partition = one.partition if rows.reference is None else Informed(*rows.reference, exchanges=EXCHANGES[one.partition])
+        partition = one.partition if rows.reference is None else Informed(*rows.reference, exchanges=run.details["exchanges"])
     shared = {"partition": partition, "spread": one.spread, "random_state": run.seed, "image_shape": rows.image_shape}
     if not isinstance(partition, Partition):
         shared["n_submodels"] = one.count
+    settings = run.details["settings"]
     if rows.bounds is not None:
-        estimator = (
-            submodels.linear_of_values(one.data) if kind == "linear" else submodels.boosting_of_values(one.data, kind.startswith("small"))
-        )
-        return FeaturePartitionRegressor(estimator, **shared)
+        make = submodels.linear_of_values if kind == "linear" else submodels.boosting_of_values
+        return FeaturePartitionRegressor(make(settings), **shared)
     assert rows.image_shape is not None
     if kind == "network":
-        return FeaturePartitionClassifier(submodels.network(one.data, rows.image_shape, one.count, unfinished), **shared)
-    return FeaturePartitionClassifier(submodels.boosting_of_labels(40 if run.details["stand_in"] is None else 5), **shared)
+        return FeaturePartitionClassifier(submodels.network(settings, rows.image_shape, one.count, unfinished), **shared)
+    return FeaturePartitionClassifier(submodels.boosting_of_labels(settings), **shared)
 
 
 def _proof(rule: Rule, model: Any, rows: Rows, ballots: Array, over: dict[str, Any]) -> Certificates:

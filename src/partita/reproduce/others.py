@@ -41,11 +41,14 @@ def survived(square: Certificates, others: list[Certificates], rows: Rows) -> di
 
 def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
     shared: dict[str, Any] = {"keep": run.setting.count, "n_certify": run.details["draws"], "random_state": run.seed}
+    settings = run.details["settings"]
     shared["n_select"] = min(1000, run.details["draws"])
     started = time.perf_counter()
     if rows.bounds is not None:
         X_train, X_test, low, high = _scaled_by(rows)
-        model = RandomizedAblationRegressor(submodels.ablated_linear(), low=low, high=high, epochs=50, batch_size=2**20, **shared)
+        model = RandomizedAblationRegressor(
+            submodels.ablated_linear(), low=low, high=high, epochs=settings["epochs"], batch_size=2**20, **shared
+        )
         model.fit(X_train, rows.y_train)
         fitted = time.perf_counter()
         lower, upper = rows.bounds(rows.y_test)
@@ -54,12 +57,9 @@ def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
         radii = dict.fromkeys(CONDITIONS.values(), tally(safe_radii(proof, rows)))  # for values both conditions are one
     else:
         assert rows.image_shape is not None
-        estimator, epochs = None, 5
-        if run.details["model"] == "network":
-            estimator = submodels.ablated_network(run.setting.data, rows.image_shape)
-            epochs = submodels.ABLATED_EPOCHS[run.setting.data]
+        estimator = submodels.ablated_network(settings["network"], rows.image_shape) if "network" in settings else None
         model = RandomizedAblationClassifier(
-            estimator, units=pixels(rows.image_shape), epochs=epochs, verbose=int(estimator is not None), **shared
+            estimator, units=pixels(rows.image_shape), epochs=settings["epochs"], verbose=int(estimator is not None), **shared
         )
         model.fit(rows.X_train, rows.y_train)
         fitted, radii = time.perf_counter(), {}
@@ -100,11 +100,11 @@ def _scaled_by(rows: Rows) -> tuple[Array, Array, Array, Array]:
 
 def smoothing(run: Run, rows: Rows, unfinished: Path) -> Found:
     assert rows.image_shape is not None
-    estimator = submodels.ablated_network(run.setting.data, rows.image_shape) if run.details["model"] == "network" else None
+    settings = run.details["settings"]
+    estimator = submodels.ablated_network(settings["network"], rows.image_shape) if "network" in settings else None
     started = time.perf_counter()
-    model = SmoothingClassifier(rows.image_shape, kind="column", size=run.setting.count, estimator=estimator).fit(
-        rows.X_train, rows.y_train
-    )
+    shared = {"kind": "column", "size": run.setting.count, "estimator": estimator, "epochs": settings["epochs"]}
+    model = SmoothingClassifier(rows.image_shape, **shared).fit(rows.X_train, rows.y_train)
     fitted = time.perf_counter()
     height, width, _ = rows.image_shape
     shapes = [(tall, AREA // tall) for tall in range(1, AREA + 1) if AREA % tall == 0 and tall <= height and AREA // tall <= width]

@@ -13,6 +13,8 @@ from .sizes import SIZES
 from .tables import TITLES
 from .work import command
 
+PICTURES = "../benchmarks/results/reproduce"  # where the page finds them
+
 HEAD = """# Results
 
 This page is made from files, and no number in it is typed:
@@ -26,13 +28,14 @@ they too have a standard deviation of some 3 points.
 
 
 def page(folder: Path) -> str:
-    """The page for all tables whose files are in a folder's parts full and laptop, the fuller first."""
+    """The page for all tables whose files are in a folder's parts full and laptop: of a table in both, that of size full."""
     found = {name: content for name in TITLES if (content := _read(folder, name)) is not None}
     if not found:
         raise InputError(f"folder {str(folder)!r} has no results: give the --out of partita reproduce")
     parts = [HEAD, _overview(found)]
     for content in found.values():
-        parts.append("\n".join(_section(content)))
+        place = f"{content['size']}/{content['table']}.png"
+        parts.append("\n".join(_section(content, f"{PICTURES}/{place}" if (folder / place).is_file() else None)))
     missing = [name for name in TITLES if name not in found]
     if missing:
         parts.append("## Not run here\n\n" + "\n".join(f"* {TITLES[name]}: `{command(name, 'full')}`" for name in missing) + "\n")
@@ -63,13 +66,15 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _section(content: dict[str, Any]) -> Iterator[str]:
+def _section(content: dict[str, Any], picture: str | None) -> Iterator[str]:
     yield f"## {content['title']}\n"
     machine = " and ".join(content["machine"]) or "nothing"
     yield f"`{content['command']}`, {content['seconds']:,} s on {machine}. {'. '.join(content['how'])}."
     if content["note"]:
         yield f"\n{content['note']}"
-    for block in blocks(content["cells"]):
+    if picture is not None:
+        yield f"\n![{content['title']}]({picture})"
+    for block in blocks(content["cells"]) if not content["table"].startswith("figure") else ():
         yield f"\n{block.title[0].upper() + block.title[1:]}:\n\n{block.markdown()}"
     for why, what in not_run(content["cells"]):
         yield f"\nNot run ({_without_places(why)}): {what}." + (

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..errors import InputError
 from .runs import Run, Setting
+from .settings import EXCHANGES, settings_of_ablation, settings_of_submodel
 
 SIZES = ("smoke", "laptop", "full")
 
@@ -17,7 +18,7 @@ class Plan:
     stand_in: str | None = None  # the data that are taken instead
     train_rows: int | None = None
     test_rows: int | None = None
-    submodel: str = "lightgbm"  # "lightgbm", "small lightgbm" or "network"
+    submodel: str = "lightgbm"  # "lightgbm", "small lightgbm" (for stand-ins) or "network"
     ablated: str | None = "linear"  # the model of randomized ablation: "linear", "network", or None: it is left out
     draws: int = 100_000
     seeds: int = 1
@@ -43,9 +44,13 @@ class Plan:
     def details(self, setting: Setting) -> dict[str, Any]:
         """How a setting is run: what its file must say to count as this run."""
         details: dict[str, Any] = {"stand_in": self.stand_in, "train_rows": self.train_rows, "test_rows": self.test_rows}
+        if setting.method == "constant":
+            return details
         if setting.method == "partition":
-            return details | {"submodel": "linear" if setting.submodel == "linear" else self.submodel}
-        return details | ({"model": self.ablated, "draws": self.draws} if setting.method != "constant" else {})
+            kind = "linear" if setting.submodel == "linear" else self.submodel
+            exchanges = {"exchanges": EXCHANGES[setting.partition]} if setting.partition in EXCHANGES else {}
+            return details | {"submodel": kind, "settings": settings_of_submodel(setting.data, kind, setting.count)} | exchanges
+        return details | {"model": self.ablated, "draws": self.draws, "settings": settings_of_ablation(setting.data, str(self.ablated))}
 
     def estimate(self, run: Run) -> float:
         """About how many seconds a run takes."""
@@ -80,7 +85,7 @@ VALUES_SMOKE = Plan(
     seconds=(0.2, 0.05),
     ablation_seconds=0.5,
 )
-IMAGES_LAPTOP = Plan(None, 10_000, 1_000, "small lightgbm", None, seconds=(5.0, 1.5))
+IMAGES_LAPTOP = Plan(None, 10_000, 1_000, "lightgbm", None, seconds=(5.0, 1.5))
 WEATHER_LAPTOP = Plan(None, 200_000, 20_000, draws=10_000, counts=(1, 5, 11, 21, 31), spreads=(1, 3), seconds=(20, 10), ablation_seconds=60)
 AMES_FULL = Plan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
 

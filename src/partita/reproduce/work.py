@@ -1,5 +1,6 @@
 """One table from start to end: what is missing is run, the rest is read, and JSON and a picture are written."""
 
+import contextlib
 import json
 import shutil
 import sys
@@ -112,13 +113,17 @@ def _carried_out(asked: Table, size: str, runs: Sequence[Run], folder: Path, cac
     """What every run found, or why it could not be run; those not done before are done now."""
     found: dict[str, Found | str] = {}
     for run in runs:
-        before = kept(folder / "runs", run)
-        if before is not None:
-            found[run.name] = before
+        done_before = kept(folder / "runs", run)
+        if done_before is not None:
+            found[run.name] = done_before
+    found |= {run.name: why for run in runs if run.name not in found and (why := _out_of_reach(run))}
+    before = sum(not isinstance(result, str) for result in found.values())
     missing = [run for run in runs if run.name not in found]
     left = sum(plan(size, run.setting.data).estimate(run) for run in missing)
-    before_said = f", of which {len(found)} were done before" if found else ""
-    _tell(f"{asked.title}, size {size}: {len(runs)} runs{before_said}; {f'about {_duration(left)}' if missing else 'nothing to do'}")
+    said = f", of which {before} were done before" if before else ""
+    _tell(f"{asked.title}, size {size}: {len(runs)} runs{said}; {f'about {_duration(left)}' if missing else 'nothing to do'}")
+    for why in sorted({result for result in found.values() if isinstance(result, str)}):
+        _tell(f"some runs are left out: {why}")
     refused: dict[str, str] = {}
     pace = _Pace(left)
     for done, run in enumerate(missing, start=1):
@@ -135,6 +140,17 @@ def _carried_out(asked: Table, size: str, runs: Sequence[Run], folder: Path, cac
             found[run.name] = refused[data]
         pace.done(estimate)
     return found
+
+
+def _out_of_reach(run: Run) -> str | None:
+    """Why a run cannot be done on this machine; None: it can."""
+    if "network" not in (run.details.get("submodel"), run.details.get("model")):
+        return None
+    try:
+        import torch
+    except ImportError:
+        return "networks need PyTorch: pip install 'partita[torch]'"
+    return None if torch.cuda.is_available() else "networks of this size need a GPU, and none is found here"
 
 
 class _NoDataError(Exception):
@@ -157,6 +173,8 @@ def _one(run: Run, folder: Path, cache: Path | None) -> Found:
     keep(folder / "runs", run, found)
     unfinished.with_suffix(".pt").unlink(missing_ok=True)
     shutil.rmtree(unfinished, ignore_errors=True)
+    with contextlib.suppress(OSError):  # another run may be at work there
+        unfinished.parent.rmdir()
     return {"asked": run.asked, **found}
 
 
