@@ -5,6 +5,7 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,11 @@ def _proof(rule: Rule, model: Any, rows: Rows, ballots: Array, over: dict[str, A
     if isinstance(rule, Median):
         assert rows.bounds is not None
         return rule.certify(ballots, *rows.bounds(rows.y_test), **over)
-    return rule.certify(ballots, **over)
+    return _labelled(rule.certify(ballots, **over), model)
+
+
+def _labelled(proof: Certificates, model: Any) -> Certificates:
+    return replace(proof, prediction=model.classes_[proof.prediction])
 
 
 def _chosen_stretch(run: Run, rows: Rows, partition: Partition) -> float:
@@ -127,5 +132,5 @@ def _patches(model: Any, rows: Rows, ballots: Array) -> dict[str, dict[str, floa
         rule = rule.filled(rows.y_train, model.classes_)
         square = certify_patches(ballots, model.partition_, rows.image_shape, SQUARE, rule)
         others = certify_rectangles(ballots, model.partition_, rows.image_shape, AREA, rule)
-        shares[name] = survived(square, list(others.values()), rows)
+        shares[name] = survived(_labelled(square, model), [_labelled(proof, model) for proof in others.values()], rows)
     return shares
