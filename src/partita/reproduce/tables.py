@@ -193,12 +193,12 @@ def _table30() -> Iterator[Ask]:
 def _ames() -> Iterator[Ask]:
     """Beyond: raw columns as units, T = 21, random and informed partitions, with and without a stretch."""
     line = next(line for line in printed(CERTIFIED["ames"]) if line["method"] == "fpa" and line["T_or_e"] == "21")
-    for partition in ("random", "informed", "exchanged"):
+    for partition, shown in (("random", "random"), ("informed", "informed"), ("exchanged", "informed and exchanged")):
         for rule in (*OF_VALUES, CHOSEN):
             setting = Setting("ames_raw", "partition", 21, partition)
             for radius in range(11):
                 source = Source(setting, "certified", rule, radius)
-                yield Ask(SHARE, "r", f"{partition}, {rule}", radius, number(line[f"r{radius}"]), (source,), beyond=True)
+                yield Ask(SHARE, "r", f"{shown}, {rule}", radius, number(line[f"r{radius}"]), (source,), beyond=True)
 
 
 def _authors() -> str:

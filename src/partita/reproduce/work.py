@@ -5,7 +5,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,20 +82,26 @@ def as_json(asked: Table, size: str, runs: Sequence[Run], found: dict[str, Found
 
 def how(runs: Sequence[Run], found: dict[str, Found | str]) -> list[str]:
     """How it was run, a sentence for each data set and method."""
-    said: dict[tuple[str, str], dict[str, Any]] = {}
+    said: dict[tuple[str, str], dict[str, dict[Any, None]]] = {}
     for run in runs:
         result = found[run.name]
         if isinstance(result, str) or run.setting.method == "constant":
             continue
-        model = run.details.get("submodel") or f"{run.details['model']} model, {run.details['draws']:,} draws"
-        own = said.setdefault((run.setting.data, run.setting.method), {"rows": result["rows"], "models": {}, "seeds": set()})
-        own["models"][model] = None
-        own["seeds"].add(run.seed)
+        own = said.setdefault((run.setting.data, run.setting.method), {"models": {}, "train": {}, "test": {}, "seeds": {}})
+        own["models"][run.details.get("submodel") or f"{run.details['model']} model, {run.details['draws']:,} draws"] = None
+        own["seeds"][run.seed] = None
+        for part in ("train", "test"):
+            own[part][result["rows"][part]] = None
     return [
-        f"{data}, {method}: {', '.join(own['models'])}; {own['rows']['train']:,} rows to learn from, {own['rows']['test']:,} to certify; "
+        f"{data}, {method}: {', '.join(own['models'])}; {_range(own['train'])} rows to learn from, {_range(own['test'])} to certify; "
         f"{len(own['seeds'])} seed{'s' if len(own['seeds']) > 1 else ''}"
         for (data, method), own in said.items()
     ]
+
+
+def _range(numbers: Iterable[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def written(content: dict[str, Any]) -> bytes:
