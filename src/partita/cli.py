@@ -304,6 +304,42 @@ def serve(
     )
 
 
+@app.command()
+def reproduce(
+    tables: Annotated[
+        list[str] | None, typer.Argument(metavar="TABLE...", help="Such as 25, figure3, ames, or all; --list shows them.")
+    ] = None,
+    size: Annotated[
+        str, typer.Option(help="smoke: seconds, on data scikit-learn ships; laptop: minutes; full: as in the paper, images on a GPU.")
+    ] = "laptop",
+    out: Annotated[Path, typer.Option(help="A folder for results, JSON and figures; what is done there is not done again.")] = Path(
+        "partita-reproduce"
+    ),
+    cache: Cache = None,
+    list_them: Annotated[bool, typer.Option("--list", help="Show what there is.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run the paper's tables: its number, ours and the difference. Run again after an interruption, it goes on."""
+    from .reproduce import reproduce as run
+    from .reproduce.tables import TITLES, names_of
+
+    if list_them and as_json:
+        _tell_json({"tables": TITLES}, True)
+        return
+    from .reproduce.screen import tell, tell_list
+
+    if list_them:
+        tell_list()
+        return
+    found = []
+    for name in names_of(tables or []):
+        content = run(name, size, out, cache)
+        found.append(content)
+        if not as_json:
+            tell(content, out)
+    _tell_json({"tables": found}, as_json)
+
+
 @data_app.command("list")
 def data_list(cache: Cache = None, as_json: Json = False) -> None:
     """What data there are, under which licences, and which of them are in the cache."""

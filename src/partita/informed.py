@@ -1,5 +1,6 @@
 """A partition that deals out information evenly, learnt from rows that the user declares trusted."""
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 
 from .boosting import encode_alone, table_columns
 from .errors import InputError
+from .exchange import exchanged, features_of
 from .guard import tell
 from .partition import AUTO_SUBMODELS, Partition
 from .sources import Table, open_table
@@ -29,14 +31,19 @@ class Informed:
     ----------
     X_ref : table with the columns of the training table
     y_ref : its targets
+    exchanges : int, default=0
+        Then try so many exchanges of units between submodels, and keep those after which linear models on the submodels' units predict
+        reference rows that are left out better: units that tell different things come together. 3,000 take seconds for 100 units.
     """
 
-    def __init__(self, X_ref: Any, y_ref: Any) -> None:
+    def __init__(self, X_ref: Any, y_ref: Any, exchanges: int = 0) -> None:
         self.X_ref = X_ref
         self.y_ref = y_ref
+        self.exchanges = exchanges
 
     def __repr__(self) -> str:
-        return f"Informed({open_table(self.X_ref).n_rows} reference rows)"
+        exchanges = f", {self.exchanges} exchanges" if self.exchanges else ""
+        return f"Informed({open_table(self.X_ref).n_rows} reference rows{exchanges})"
 
     def check_apart(self, table: Table, strict: bool) -> None:
         """Warn where reference rows are rows of the training table."""
@@ -57,13 +64,25 @@ class Informed:
         count = max(1, count - (count + 1) % 2 if n_submodels == "auto" else count) * spread
         if count > len(units):
             raise InputError(f"n_submodels is {count}, but there are only {len(units)} {units.kind}: choose at most {len(units) // spread}")
+        if not isinstance(self.exchanges, Integral) or isinstance(self.exchanges, bool) or self.exchanges < 0:
+            raise InputError(f"exchanges is {self.exchanges!r}: it must be a whole number, 0 or above")
         information = self.information()
         best = np.array([max(information[column] for column in columns) for columns in units.columns])
         sets: list[list[int]] = [[] for _ in range(count)]
         for place, unit in enumerate(np.argsort(-best, kind="stable").tolist()):
             lap, seat = divmod(place, count)
             sets[seat if lap % 2 == 0 else count - 1 - seat].append(unit)
-        return Partition(sets)
+        return exchanged(Partition(sets), self._features(units), self._target(), int(self.exchanges)) if self.exchanges else Partition(sets)
+
+    def _features(self, units: Units) -> list[Array]:
+        """What a linear model sees of every unit on the reference rows."""
+        table = open_table(self.X_ref)
+        return [np.column_stack([features_of(*encode_alone(_column(table, column))) for column in columns]) for columns in units.columns]
+
+    def _target(self) -> Array:
+        """The targets as columns: values, or an indicator of each label."""
+        y = column_or_1d(self.y_ref)
+        return np.asarray(y[:, None] if _of_values(y) else y[:, None] == np.unique(y), dtype=float)
 
     def information(self) -> Array:
         """The mutual information of every column with the target, on the reference rows."""
@@ -73,12 +92,16 @@ class Informed:
         assert_all_finite(y, input_name="y_ref")
         table = open_table(self.X_ref)
         check_consistent_length(y, np.empty(table.n_rows))
-        measure = mutual_info_regression if type_of_target(y) == "continuous" else mutual_info_classif
+        measure = mutual_info_regression if _of_values(y) else mutual_info_classif
         scores = np.zeros(table.n_columns)
         for column in range(table.n_columns):
             values, discrete = encode_alone(_column(table, column))
             scores[column] = measure(values[:, None], y, discrete_features=[discrete], random_state=0)[0]
         return scores
+
+
+def _of_values(y: Array) -> bool:
+    return bool(type_of_target(y) == "continuous")
 
 
 def _column(table: Table, column: int) -> Array:

@@ -19,15 +19,15 @@ def say(text: str = "") -> None:
     Console(highlight=False, soft_wrap=True).print(Text(text))
 
 
-def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], texts: int | None = None) -> None:
-    """A table; the first column is text, and those from ``texts`` on; the others are aligned right."""
+def show(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], texts: int | None = None, width: int | None = None) -> None:
+    """A table; the first column is text, and those from ``texts`` on; the others are aligned right. ``width`` None: the terminal's."""
     table = Table(header_style="dim", pad_edge=False, box=None, padding=(0, 2, 0, 0))
     for k, column in enumerate(columns):
         of_numbers = 0 < k < (len(columns) if texts is None else texts)
         table.add_column(Text(column), justify="right" if of_numbers else "left", overflow="fold", no_wrap=k == 0)
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
-    console = Console(highlight=False, soft_wrap=True)
+    console = Console(highlight=False, soft_wrap=True, width=width)
     console.print(Text(title, style="bold"))
     console.print(Padding(table, (0, 0, 0, 2)))
 

@@ -1,0 +1,5 @@
+"""The paper's tables and figures, one command each: the paper's number, ours, and the difference."""
+
+from .work import reproduce
+
+__all__ = ["reproduce"]

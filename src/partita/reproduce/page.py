@@ -1,0 +1,92 @@
+"""The page of results, from the JSON files of reproduced tables: python -m partita.reproduce.page FOLDER > docs/results.md"""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from .cells import as_number
+from .show import SECONDS, blocks, not_run
+from .sizes import SIZES
+from .tables import TITLES
+from .work import command
+
+PICTURES = "../benchmarks/results/reproduce"  # where the page finds them
+
+HEAD = """# Results
+
+This page is made from files, and no number in it is typed:
+`python -m partita.reproduce.page benchmarks/results/reproduce > docs/results.md`. [How to make such files](reproduce.md).
+
+Each cell is the paper's number / ours (the difference); ± is the standard deviation from seed to seed. Size full is the paper's; laptop has
+fewer rows and settings, and for images LightGBM in place of networks (their results on a GPU are in [Images](vision.md)). Which rows of
+Ames the paper certified is not known, so every seed splits anew; the paper's numbers there are of one split with 293 rows to certify, so
+they too have a standard deviation of some 3 points.
+"""
+
+
+def page(folder: Path) -> str:
+    """The page for all tables whose files are in a folder's parts full and laptop: of a table in both, that of size full."""
+    found = {name: content for name in TITLES if (content := _read(folder, name)) is not None}
+    if not found:
+        raise InputError(f"folder {str(folder)!r} has no results: give the --out of partita reproduce")
+    parts = [HEAD, _overview(found)]
+    for content in found.values():
+        place = f"{content['size']}/{content['table']}.png"
+        parts.append("\n".join(_section(content, f"{PICTURES}/{place}" if (folder / place).is_file() else None)))
+    missing = [name for name in TITLES if name not in found]
+    if missing:
+        parts.append("## Not run here\n\n" + "\n".join(f"* {TITLES[name]}: `{command(name, 'full')}`" for name in missing) + "\n")
+    return "\n".join(parts)
+
+
+def _read(folder: Path, name: str) -> dict[str, Any] | None:
+    for size in reversed(SIZES[1:]):
+        file = folder / size / f"{name}.json"
+        if file.is_file():
+            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+            return content
+    return None
+
+
+def _overview(found: dict[str, dict[str, Any]]) -> str:
+    """How near each table is, in one line."""
+    lines = ["| table | size | numbers compared | not below the paper's | mean difference | not run |", "|---|---|---|---|---|---|"]
+    for content in found.values():
+        cells = [cell for cell in content["cells"] if content["table"] == "ames" or not cell["beyond"]]
+        seconds = any(SECONDS in cell["quantity"] for cell in cells)
+        by = [as_number(cell["difference"]) for cell in cells if cell.get("difference") is not None]
+        known = [value for value in by if value is not None]
+        share = "" if seconds else f"{sum(value >= 0 for value in known)}"
+        mean = "" if seconds or not known else f"{sum(known) / len(known):+.1f}"
+        gaps = sum("not_run" in cell for cell in cells)
+        lines.append(f"| {content['title']} | {content['size']} | {len(known)} | {share} | {mean} | {gaps} |")
+    return "\n".join(lines) + "\n"
+
+
+def _section(content: dict[str, Any], picture: str | None) -> Iterator[str]:
+    yield f"## {content['title']}\n"
+    machine = " and ".join(content["machine"]) or "nothing"
+    yield f"`{content['command']}`, {content['seconds']:,} s on {machine}. {'. '.join(content['how'])}."
+    if content["note"]:
+        yield f"\n{content['note']}"
+    if picture is not None:
+        yield f"\n![{content['title']}]({picture})"
+    for block in blocks(content["cells"]) if not content["table"].startswith("figure") else ():
+        yield f"\n{block.title[0].upper() + block.title[1:]}:\n\n{block.markdown()}"
+    for why, what in not_run(content["cells"]):
+        yield f"\nNot run ({_without_places(why)}): {what}." + (
+            f" `{command(content['table'], 'full')}`" if content["size"] != "full" else ""
+        )
+    yield ""
+
+
+def _without_places(why: str) -> str:
+    """A reason without the folders of the machine it was given on."""
+    return why.split(":")[0] if "folder" in why else why
+
+
+if __name__ == "__main__":
+    print(page(Path(sys.argv[1])), end="")
