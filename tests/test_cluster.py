@@ -73,7 +73,7 @@ class Cluster:
         self.environment = os.environ | {"PYTHONPATH": str(folder)} | settings
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", self.file)
-        wait_for(self.file.exists)
+        wait_for(lambda: self.file.exists() and self.file.read_text().rstrip().endswith("}"))  # it may be there before it is written
         self.address = json.loads(self.file.read_text())["address"]
 
     def _start(self, what, *options, limit=None):
