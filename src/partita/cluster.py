@@ -1,10 +1,12 @@
 """Work on a Dask cluster: one task a submodel, on whichever worker is free; a worker that dies has its task done by another."""
 
+import ctypes
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -71,7 +73,17 @@ def _task(config: dict[str, Any], expected: dict[str, str | None], function: Cal
     for library, wanted in expected.items():
         if here[library] != wanted:
             raise InputError(f"a worker has {library} {here[library]}, and {wanted} is needed: install the same on all workers")
-    return on_one_thread(config, function, *job)
+    try:
+        return on_one_thread(config, function, *job)
+    finally:
+        _give_back_memory()
+
+
+def _give_back_memory() -> None:
+    """What a task has freed goes back to the system: glibc keeps it, in pieces that the next task cannot all use, and a worker grows."""
+    gc.collect()
+    with suppress(OSError, AttributeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _result(distributed: Any, done: Any) -> Any:
