@@ -56,7 +56,10 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
     for content in found.values():
         cells = [cell for cell in content["cells"] if not cell["beyond"]] or content["cells"]
         run = [cell for cell in cells if "ours" in cell]
-        by = [float(cell["difference"]) for cell in run if "%" in cell["quantity"] and cell["difference"] is not None]
+        known = [cell for cell in run if "%" in cell["quantity"] and cell["difference"] is not None]
+        by = [
+            float(cell["difference"]) for cell in known if cell["paper"] or cell["ours"]
+        ]  # where both certify nothing, nothing is compared
         near = f"{sum(value >= 0 for value in by)} of {len(by)} | {sum(by) / len(by):+.1f}" if by else " | "
         lines.append(f"| {content['title']} | {content['size']} | {len(run)} | {len(cells) - len(run)} | {near} |")
     return "\n".join(lines) + "\n"
