@@ -35,7 +35,7 @@ def picture(title: str, cells: Sequence[Cell]) -> bytes:
     if not panels:
         figure.add_subplot().text(0.5, 0.5, "nothing of this was run", ha="center", va="center")
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=90, metadata={"Software": None})
+    figure.savefig(file, format="png", dpi=75, metadata={"Software": None})
     return file.getvalue()
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..atomic import write_whole
+from ..datasets.cache import cache_folder
 from ..errors import InputError, PartitaError
 from .cells import answered, settings_of
 from .runs import Found, Run, keep, kept
@@ -171,7 +172,7 @@ def _one(run: Run, folder: Path, cache: Path | None) -> Found:
     try:
         rows = rows_of(run, cache)
     except (PartitaError, OSError) as exc:
-        raise _NoDataError(" ".join(str(exc).split())) from exc
+        raise _NoDataError(" ".join(str(exc).split()).replace(str(cache_folder(cache)), "CACHE")) from exc
     unfinished.parent.mkdir(parents=True, exist_ok=True)
     started = time.perf_counter()
     found = measure(run, rows, unfinished)
