@@ -185,6 +185,7 @@ def test_texts_and_gaps(kind):
     assert any(line.changed for line in found.lines)
 
 
+@pytest.mark.long
 def test_overlapping_sets_and_trusted_columns(cancer):
     X = cancer[0]
     model = FeaturePartitionClassifier(GaussianNB(), n_submodels=7, spread=3, trusted=[X.columns[0]], rule="plurality")
@@ -262,6 +263,7 @@ def _page(folder):
     return (folder / "plain.html").read_text()
 
 
+@pytest.mark.long
 def test_the_command_without_training_data(folder):
     done = run("audit", "model", "new.parquet", "--most", 1, "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -286,6 +288,7 @@ def test_bad_arguments_of_the_command(folder, arguments, told):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.long
 def test_the_command_fails_loudly(folder, tmp_path):
     """An estimator of the user's own that reaches its neighbours."""
     code = "from sklearn.tree import DecisionTreeClassifier\n\n\nclass Leaky(DecisionTreeClassifier):\n    seen = 0\n\n"
