@@ -346,6 +346,12 @@ def test_results_do_not_depend_on_n_jobs(estimator):
     assert np.array_equal(clf.ballots(X), expected)
 
 
+def test_a_backend_that_cannot_give_its_results_one_by_one():
+    with joblib.parallel_config("multiprocessing", n_jobs=2):
+        clf = FeaturePartitionClassifier(GaussianNB()).fit(X, Y)
+    assert np.array_equal(clf.ballots(X), FeaturePartitionClassifier(GaussianNB()).fit(X, Y).ballots(X))
+
+
 class Threads(ClassifierMixin, BaseEstimator):
     """Looks at the threads it has."""
 

@@ -23,7 +23,9 @@ def run_each(
     """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``)."""
     config = get_config()
     with _blas_on_one_thread():
-        results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as="generator")(
+        backend, _ = get_active_backend(prefer="threads")
+        one_by_one = "generator" if backend.supports_return_generator else "list"  # Ray's has no results before all are there
+        results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as=one_by_one)(
             delayed(on_one_thread)(config, function, *job) for job in jobs
         )
         yield from told(results, total, doing) if verbose else results
