@@ -2,7 +2,8 @@
 
 All train on the 60,000 training images and certify the same first test images. Settings are fixed beforehand (sizes as in the papers):
 none is chosen on test images. docs/baselines.md shows the table (benchmarks/defences_table.py). Randomized
-ablation, with 100,000 draws an image, and smoothing train a network-in-network: they want a GPU.
+ablation, with 100,000 draws an image, and smoothing train a network-in-network: they want a GPU. Run again after an interruption, it
+goes on with the next method.
 """
 
 import argparse
@@ -45,24 +46,46 @@ def main() -> None:
         for name, method in _methods(data.image_shape, given.draws).items()
         if not given.only or name.startswith(tuple(given.only))
     }
-    rows = []
+    rows = _done(given)
+    for name in [row["method"] for row in rows]:
+        methods.pop(name, None)
     for name, method in methods.items():
         line = compare(
             {name: method}, data.X_train, data.y_train, data.X_test[: given.rows], data.y_test[: given.rows], radii=RADII, patch=PATCH
         )
         rows += line.rows
         print(line.to_markdown().splitlines()[-1], flush=True)
-    if given.out:
-        found = {
-            "command": shlex.join(["python", *_without_places(sys.argv)]),
-            "machine": f"{os.cpu_count()} cores, {torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()}",
-            "scikit-learn": sklearn.__version__,
-            "images": given.rows,
-            "patch": PATCH,
-            "rows": rows,
-        }
-        Path(given.out).parent.mkdir(parents=True, exist_ok=True)
-        Path(given.out).write_text(json.dumps(found, indent=1) + "\n")
+        if given.out:
+            _write(given, rows)
+
+
+def _done(given):
+    """What an interrupted run has done."""
+    if not given.out or not Path(given.out).exists():
+        return []
+    found = json.loads(Path(given.out).read_text())
+    if (found["images"], found["draws"], found["machine"]) != (given.rows, given.draws, _machine()):
+        raise SystemExit(f"{given.out} is of other images, draws or another machine: choose another file")
+    return found["rows"]
+
+
+def _machine():
+    return f"{os.cpu_count()} cores, {torch.cuda.get_device_name() if torch.cuda.is_available() else platform.machine()}"
+
+
+def _write(given, rows):
+    """What is done so far."""
+    found = {
+        "command": shlex.join(["python", *_without_places(sys.argv)]),
+        "machine": _machine(),
+        "scikit-learn": sklearn.__version__,
+        "images": given.rows,
+        "draws": given.draws,
+        "patch": PATCH,
+        "rows": rows,
+    }
+    Path(given.out).parent.mkdir(parents=True, exist_ok=True)
+    Path(given.out).write_text(json.dumps(found, indent=1) + "\n")
 
 
 def _methods(image_shape, draws):

@@ -11,7 +11,7 @@ SHAPES = {(5, 5): "5 x 5", (2, 12): "any rectangle of 24 pixels"}
 
 
 def main() -> None:
-    for file in sorted((RESULTS / "defences").glob("*.json")):
+    for file in sorted((RESULTS / "defences").glob("*.json"), key=lambda file: file.stem):
         found = json.loads(file.read_text())
         print(f"`{found['command']}`: certified accuracy in % on {found['images']:,} test images; {found['machine']}.")
         print()

@@ -4,6 +4,8 @@ Results, with the commands, are in benchmarks/results/vision/; docs/vision.md sh
 
     python benchmarks/vision.py cifar10 --submodels 115 --members 6 --epochs 38 --token-drop 0.12 --rows test
 
+    python benchmarks/vision.py cifar10 --submodels 5 --network resnet9 --epochs 40 --rows test   # one of the paper's networks a submodel
+
 --rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies those. Settings are chosen there, and
 the test images are used once, with the settings chosen.
 """
@@ -22,6 +24,7 @@ import torch
 from partita import datasets
 from partita.partition import spiral_partition, strided_partition
 from partita.rules import Plurality, RunOff, Tournament
+from partita.vision.masked import MaskedImageClassifier
 from partita.vision.pixel_sets import PixelSets
 from partita.vision.settings import Settings
 from partita.vision.training import train
@@ -35,6 +38,7 @@ def main() -> None:
     parser.add_argument("--rows", choices=["validation", "test"], default="validation")
     parser.add_argument("--submodels", type=int, default=115)
     parser.add_argument("--partition", choices=["strided", "spiral"], default="strided")
+    parser.add_argument("--network", choices=["pixel sets", "resnet9", "network_in_network"], default="pixel sets")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", help="where the images are kept")
     parser.add_argument("--ballots", help="a .npz for the ballots, in half precision")
@@ -48,7 +52,6 @@ def main() -> None:
     given = parser.parse_args()
     data = getattr(datasets, f"load_{given.data}")(given.cache)
     X, y, X_held, y_held = _rows(data, given.rows)
-    settings = Settings(**{name: getattr(given, name) for name in Settings.names()})
     height, width, _ = data.image_shape
     deal = (
         strided_partition(height * width, given.submodels)
@@ -56,9 +59,15 @@ def main() -> None:
         else spiral_partition(data.image_shape, given.submodels)
     )
     seeds = [int(np.random.SeedSequence(given.seed, spawn_key=(t,)).generate_state(1)[0]) for t in range(given.submodels)]
-    model = PixelSets(list(deal), data.image_shape, len(data.classes), settings, seeds)
     started = time.perf_counter()
-    train(model, X, y)
+    if given.network == "pixel sets":
+        settings = {name: getattr(given, name) for name in Settings.names()}
+        model = train(PixelSets(list(deal), data.image_shape, len(data.classes), Settings(**settings), seeds), X, y)
+    else:
+        settings = {"network": given.network, "epochs": given.epochs}
+        channels = np.arange(data.image_shape[2])
+        columns = [(np.asarray(one)[:, None] * len(channels) + channels).ravel().tolist() for one in deal]
+        model = MaskedImageClassifier(data.image_shape, **settings).fit_submodels(X, y, columns, seeds)
     fitted = time.perf_counter() - started
     ballots = model.scores(X_held)
     scored = time.perf_counter() - started - fitted
@@ -69,7 +78,7 @@ def main() -> None:
         "submodels": given.submodels,
         "partition": given.partition,
         "seed": given.seed,
-        "settings": settings.as_dict(),
+        "settings": settings,
         "fit_seconds": round(fitted, 1),
         "score_seconds": round(scored, 1),
         "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor(),

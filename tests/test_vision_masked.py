@@ -20,6 +20,7 @@ from partita.vision.masked_training import MaskedSubmodel, _share
 SHAPE = (8, 8, 1)
 SETS = [list(range(t, 64, 3)) for t in range(3)]
 FEW = 64
+DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here"))]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -120,10 +121,11 @@ def test_the_paper_s_settings_unless_others_are_given():
 # ---- apart ----
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("network", ["resnet9", "network_in_network"])
-def test_a_changed_pixel_moves_its_own_submodel_alone(few, network):
+def test_a_changed_pixel_moves_its_own_submodel_alone(few, network, device):
     X, y = few
-    net = small(network)
+    net = small(network, device=device, deterministic=True)
     first = net.fit_submodels(X, y, SETS[:2], [0, 1])
     poisoned = X.copy()
     poisoned[:, SETS[1]] = np.random.default_rng(0).integers(0, 256, (len(X), len(SETS[1])))

@@ -144,7 +144,8 @@ class AblatedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         with torch.random.fork_rng(devices=[]):  # whoever draws from PyTorch's own generator draws as before
             torch.default_generator.manual_seed(int(self.random_state))
             network = recipe.build(2 * channels, len(classes), height, width)
-        self.network_ = network.to(self.device_)
+        layout = torch.channels_last if self.device_.type == "cuda" else torch.contiguous_format
+        self.network_ = network.to(self.device_).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
         self.average_, self.steps_ = deepcopy(self.network_), 0
         self.optimizer_ = torch.optim.AdamW(self.network_.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay)
         self.classes_ = classes
