@@ -212,6 +212,10 @@ def test_cells_are_written_into_a_copy():
     ("options", "told"),
     [
         ({"attacks": ("bribery",)}, "attacks names 'bribery'"),
+        ({"attacks": ()}, r"attacks is \(\): give a list of some"),
+        ({"attacks": "evasion"}, "attacks is 'evasion': give a list of some"),
+        ({"rows": 0}, "rows is 0"),
+        ({"most": 1.5}, "most is 1.5"),
         ({"y_train": None}, "X_train and y_train are given one without the other"),
         ({"X": np.zeros(3)}, "X has 1 dimension"),
         ({"model": LogisticRegression()}, "model is a LogisticRegression"),

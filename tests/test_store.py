@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -261,3 +263,10 @@ def test_columns_named_by_numbers(tmp_path):
     X, y = load_wine(return_X_y=True)
     clf = FeaturePartitionClassifier(n_submodels=5).fit(pd.DataFrame(X), y)
     assert np.array_equal(store.load(store.save(clf, tmp_path / "m")).ballots(pd.DataFrame(X)), clf.ballots(pd.DataFrame(X)))
+
+
+def test_storing_imports_no_torch():
+    """It is imported by whoever imports all of scikit-learn, as skops does."""
+    pytest.importorskip("torch")
+    code = "import sys; from partita import store; store._skops(); assert 'torch' not in sys.modules; import torch; torch.zeros(1)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from .atomic import write_whole
 from .ensemble import FeaturePartitionEnsemble
 from .errors import InputError, MissingExtraError, StoreError
+from .light_imports import without_torch
 from .manifest import FORMAT, LIBRARIES, MANIFEST, from_manifest, to_manifest
 
 Read = Callable[[str, int], bytes]
@@ -352,7 +353,8 @@ def sweep_out(folder: Path, keep: set[str]) -> None:
 
 def _skops() -> Any:
     try:
-        import skops.io
+        with without_torch():
+            import skops.io
     except ImportError as exc:
         raise MissingExtraError("skops", "storing a model", "partita[store]") from exc
     return skops.io

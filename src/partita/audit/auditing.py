@@ -4,6 +4,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -85,8 +86,10 @@ def audit(
     (True, 0)
     """
     started = time.monotonic()
-    if unknown := [attack for attack in attacks if attack not in ATTACKS]:
-        raise InputError(f"attacks names {unknown[0]!r}: give some of {', '.join(map(repr, ATTACKS))}")
+    check_attacks(attacks)
+    for name, value in (("rows", rows), ("most", 1 if most is None else most)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+            raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
     found: list[Check] = []
     if isinstance(model, Pipeline):
         model, X, X_train, found = _through(model, X, X_train, y_train)
@@ -120,6 +123,15 @@ def audit(
                     tally.tell(check.name)
                     found.append(check)
     return Audit(model.counts_.what, tally.lines, found, tally.broken, time.monotonic() - started)
+
+
+def check_attacks(attacks: Sequence[str]) -> None:
+    """Refuse attacks that there are not, and none at all."""
+    known = ", ".join(map(repr, ATTACKS))
+    if isinstance(attacks, str) or not attacks:
+        raise InputError(f"attacks is {attacks!r}: give a list of some of {known}")
+    if unknown := [attack for attack in attacks if attack not in ATTACKS]:
+        raise InputError(f"attacks names {unknown[0]!r}: give some of {known}")
 
 
 def _through(pipeline: Pipeline, X: Any, X_train: Any, y_train: Any) -> tuple[Any, Any, Any, list[Check]]:

@@ -10,7 +10,7 @@ from ..errors import InputError
 from ..files import open_file, sha256_of
 from ..kinds import TEXT
 from ..workflow import certify_file, known_kinds
-from .auditing import ATTACKS, audit
+from .auditing import ATTACKS, audit, check_attacks
 from .findings import Audit
 
 
@@ -29,6 +29,7 @@ def audit_file(
     verbose: int = 1,
 ) -> Audit:
     """Audit a stored model. ``training`` is the table it was fitted on; ``data`` is taken for it where its content is the same."""
+    check_attacks(attacks)  # before the work begins
     certified = certify_file(model, data, None, None, trusted, verbose=0)
     about = certified.manifest.get("about") or {}
     known = about.get("data") or {}

@@ -1,0 +1,120 @@
+"""Fuzzing guided by which lines an input reaches, for what is read from bytes: units.toml, CSV, JSON files, manifests. Part of make fuzz.
+
+    python tests/guided_fuzz.py [RUNS]    # inputs for each kind of file; needs pip install atheris (Linux)
+
+Every input must be refused in a sentence of ours or read; anything else stops it, and the input is left in a file.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+try:
+    import atheris
+except ImportError:
+    print("guided fuzzing is left out: pip install atheris")
+    sys.exit(0)
+
+with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
+    from partita import FeaturePartitionClassifier, store
+    from partita.audit.findings import read_audit
+    from partita.errors import PartitaError
+    from partita.files import open_file
+    from partita.sweep import read_sweep
+    from partita.units_file import read_units
+
+RUNS = 20_000
+PLACE = Path(tempfile.mkdtemp())
+
+
+def units(content: bytes) -> None:
+    (PLACE / "units.toml").write_bytes(content)
+    read_units(PLACE / "units.toml", ["x", "y", "price a"])
+
+
+def csv(content: bytes) -> None:
+    (PLACE / "table.csv").write_bytes(content)
+    file = open_file(PLACE / "table.csv")
+    table = file.table({name: file.kind(name) for name in file.names})
+    for column in range(table.n_columns):
+        table.take([column])
+
+
+def audit(content: bytes) -> None:
+    (PLACE / "found.json").write_bytes(content)
+    read_audit(PLACE / "found.json")
+
+
+def sweep(content: bytes) -> None:
+    (PLACE / "sweep.json").write_bytes(content)
+    read_sweep(PLACE / "sweep.json")
+
+
+def manifest(content: bytes) -> None:
+    """Bytes in place of a stored model's manifest."""
+    (_model() / "manifest.json").write_bytes(content)
+    store.load(_model())
+
+
+def _model() -> Path:
+    folder = PLACE / "model"
+    if not folder.exists():
+        from sklearn.datasets import load_iris
+        from sklearn.naive_bayes import GaussianNB
+
+        X, y = load_iris(return_X_y=True)
+        store.save(FeaturePartitionClassifier(GaussianNB(), n_submodels=2, n_jobs=1).fit(X, y), folder)
+    return folder
+
+
+SEEDS = {
+    units: [b"trusted = ['x']\nignore = ['y']\n[units]\nprices = ['price *']\n", b"[units]\na = ['x', 'y']\n'b' = ['price a']"],
+    csv: [b"a,b\n1,2\n3.5,x\n", 'day,"a b",c\n2024-01-02T03:04:05,"x,y",true\n,,\n'.encode(), b"\xef\xbb\xbfa;b\n1;2\n"],
+    audit: [json.dumps({"passed": True, "of": {"model": "a"}, "what": "columns", "lines": [], "checks": [{"name": "a"}]}).encode()],
+    sweep: [json.dumps({"held_out": 10, "target": "y", "settings": [{"curve": [0.9, 0.5]}, {"curve": [1, 0]}]}).encode()],
+    manifest: [],
+}
+TARGETS = {target.__name__: target for target in SEEDS}
+
+
+def _run(name: str, runs: int) -> None:
+    target, corpus = TARGETS[name], PLACE / "corpus"
+    corpus.mkdir()
+    seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]
+    for k, seed in enumerate(seeds):
+        (corpus / str(k)).write_bytes(seed)
+
+    def tried(content: bytes) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                target(content)
+            except PartitaError as exc:
+                assert str(exc)
+                assert "Traceback" not in str(exc)
+
+    atheris.Setup([sys.argv[0], f"-runs={runs}", "-max_len=8192", "-verbosity=0", "-print_final_stats=1", str(corpus)], tried)
+    atheris.Fuzz()
+
+
+def main(runs: int) -> None:
+    total = 0
+    for name in TARGETS:
+        done = subprocess.run([sys.executable, __file__, name, str(runs)], stderr=subprocess.PIPE, text=True, check=False)
+        counts = [int(line.split()[-1]) for line in done.stderr.splitlines() if "number_of_executed_units" in line]
+        if done.returncode or not counts:
+            print(done.stderr[-4000:])
+            sys.exit(f"{name}: an input was neither read nor refused in words of ours")
+        total += counts[0]
+        print(f"{name}: {counts[0]:,} inputs", flush=True)
+    print(f"{total:,} inputs guided by coverage")
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] and sys.argv[1] in TARGETS:
+        _run(sys.argv[1], int(sys.argv[2]))
+    else:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)
