@@ -22,6 +22,8 @@ test-floor:  ## the quick tests at the lowest versions that pyproject.toml allow
 
 fuzz: $(VENV)/.dev  ## broken and hostile input, thousands of times
 	PARTITA_FUZZ=3000 $(BIN)/python -m pytest -q tests/test_fuzz.py
+	-$(PIP) atheris
+	$(BIN)/python tests/guided_fuzz.py
 
 mutations: $(VENV)/.dev  ## plant unsound bugs one at a time: the tests must notice each
 	$(BIN)/python tests/mutations.py

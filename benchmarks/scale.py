@@ -5,8 +5,9 @@
 
 Every number is one run, each step in processes of its own, whose peak memory is read at their end. "Work" is the time of all cores
 together, which other programs on the machine disturb less. What it printed is in docs/cluster.md. Goals: fitting and certifying grow with
-the rows in a straight line; two workers are at least 1.8 times as fast as one (on the most rows); the fit takes at most 3 times as long as one LightGBM on
-all columns; proofs for 3,000,000 rows from their ballots in below 10 s; a worker stays below 2 times the size of its columns plus 500 MB.
+the rows in a straight line; on the most rows two workers are at least 1.8 times as fast as one, and the fit takes at most 3 times as
+long as one LightGBM on all columns; proofs for 3,000,000 rows from their ballots in below 10 s; a worker stays below 2 times the size of
+its columns plus 500 MB.
 """
 
 import json

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from contextlib import nullcontext
 from pathlib import Path
 
 try:
@@ -18,7 +19,8 @@ except ImportError:
     print("guided fuzzing is left out: pip install atheris")
     sys.exit(0)
 
-with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
+FUZZING = len(sys.argv) == 3  # one target, in a process of its own
+with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]) if FUZZING else nullcontext():
     from partita import FeaturePartitionClassifier, store
     from partita.audit.findings import read_audit
     from partita.errors import PartitaError
@@ -72,7 +74,7 @@ def _model() -> Path:
 
 SEEDS = {
     units: [b"trusted = ['x']\nignore = ['y']\n[units]\nprices = ['price *']\n", b"[units]\na = ['x', 'y']\n'b' = ['price a']"],
-    csv: [b"a,b\n1,2\n3.5,x\n", 'day,"a b",c\n2024-01-02T03:04:05,"x,y",true\n,,\n'.encode(), b"\xef\xbb\xbfa;b\n1;2\n"],
+    csv: [b"a,b\n1,2\n3.5,x\n", b'day,"a b",c\n2024-01-02T03:04:05,"x,y",true\n,,\n', b"\xef\xbb\xbfa;b\n1;2\n"],
     audit: [json.dumps({"passed": True, "of": {"model": "a"}, "what": "columns", "lines": [], "checks": [{"name": "a"}]}).encode()],
     sweep: [json.dumps({"held_out": 10, "target": "y", "settings": [{"curve": [0.9, 0.5]}, {"curve": [1, 0]}]}).encode()],
     manifest: [],
@@ -93,8 +95,8 @@ def _run(name: str, runs: int) -> None:
             try:
                 target(content)
             except PartitaError as exc:
-                assert str(exc)
-                assert "Traceback" not in str(exc)
+                if not str(exc) or "Traceback" in str(exc):
+                    raise AssertionError("an error without a sentence") from exc
 
     atheris.Setup([sys.argv[0], f"-runs={runs}", "-max_len=8192", "-verbosity=0", "-print_final_stats=1", str(corpus)], tried)
     atheris.Fuzz()
@@ -114,7 +116,7 @@ def main(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] and sys.argv[1] in TARGETS:
+    if FUZZING:
         _run(sys.argv[1], int(sys.argv[2]))
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)

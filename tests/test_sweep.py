@@ -128,3 +128,9 @@ def test_other_code_is_another_estimator(digits, tmp_path, monkeypatch):
     (tmp_path / "changing.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine  # and more\n")
     assert first != code_of("changing:Mine")
     assert code_of("hgb") is None
+
+
+def test_numbers_that_are_none(tmp_path):
+    (tmp_path / "sweep.json").write_text('{"held_out": 1e999, "target": "y", "settings": [{"curve": [1]}]}')
+    with pytest.raises(InputError, match=r"is no sweep.json of partita sweep: OverflowError"):
+        read_sweep(tmp_path)

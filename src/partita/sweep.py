@@ -173,7 +173,7 @@ def read_sweep(path: Any) -> dict[str, Any]:
             raise ValueError("a curve that is none")
         best(found["settings"])
         return {"held_out": int(found["held_out"]), "target": str(found["target"]), "settings": list(found["settings"])}
-    except (KeyError, TypeError, ValueError, RecursionError) as exc:
+    except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as exc:
         raise InputError(f"sweep {str(place)!r} is no sweep.json of partita sweep: {type(exc).__name__}") from exc
 
 
