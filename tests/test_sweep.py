@@ -131,6 +131,6 @@ def test_other_code_is_another_estimator(digits, tmp_path, monkeypatch):
 
 
 def test_numbers_that_are_none(tmp_path):
-    (tmp_path / "sweep.json").write_text('{"held_out": 1e999, "target": "y", "settings": [{"curve": [1]}]}')
+    (tmp_path / "sweep.json").write_text('{"held_out": 1e999, "target": "y", "settings": [{"submodels": 3, "options": {}, "curve": [1]}]}')
     with pytest.raises(InputError, match=r"is no sweep.json of partita sweep: OverflowError"):
         read_sweep(tmp_path)
