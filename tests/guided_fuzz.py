@@ -5,39 +5,28 @@
 Every input must be refused in a sentence of ours or read; anything else stops it, and the input is left in a file.
 """
 
+import importlib.util
 import json
 import subprocess
 import sys
 import tempfile
 import warnings
-from contextlib import nullcontext
 from pathlib import Path
 
-try:
-    import atheris
-except ImportError:
-    print("guided fuzzing is left out: pip install atheris")
-    sys.exit(0)
-
-FUZZING = len(sys.argv) == 3  # one target, in a process of its own
-with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]) if FUZZING else nullcontext():
-    from partita import FeaturePartitionClassifier, store
-    from partita.audit.findings import read_audit
-    from partita.errors import PartitaError
-    from partita.files import open_file
-    from partita.sweep import read_sweep
-    from partita.units_file import read_units
-
 RUNS = 20_000
-PLACE = Path(tempfile.mkdtemp())
+PLACE = Path(tempfile.gettempdir())  # a folder of its own, while it runs
 
 
 def units(content: bytes) -> None:
+    from partita.units_file import read_units
+
     (PLACE / "units.toml").write_bytes(content)
     read_units(PLACE / "units.toml", ["x", "y", "price a"])
 
 
 def csv(content: bytes) -> None:
+    from partita.files import open_file
+
     (PLACE / "table.csv").write_bytes(content)
     file = open_file(PLACE / "table.csv")
     table = file.table({name: file.kind(name) for name in file.names})
@@ -46,17 +35,23 @@ def csv(content: bytes) -> None:
 
 
 def audit(content: bytes) -> None:
+    from partita.audit.findings import read_audit
+
     (PLACE / "found.json").write_bytes(content)
     read_audit(PLACE / "found.json")
 
 
 def sweep(content: bytes) -> None:
+    from partita.sweep import read_sweep
+
     (PLACE / "sweep.json").write_bytes(content)
     read_sweep(PLACE / "sweep.json")
 
 
 def manifest(content: bytes) -> None:
     """Bytes in place of a stored model's manifest."""
+    from partita import store
+
     (_model() / "manifest.json").write_bytes(content)
     store.load(_model())
 
@@ -66,6 +61,8 @@ def _model() -> Path:
     if not folder.exists():
         from sklearn.datasets import load_iris
         from sklearn.naive_bayes import GaussianNB
+
+        from partita import FeaturePartitionClassifier, store
 
         X, y = load_iris(return_X_y=True)
         store.save(FeaturePartitionClassifier(GaussianNB(), n_submodels=2, n_jobs=1).fit(X, y), folder)
@@ -83,6 +80,15 @@ TARGETS = {target.__name__: target for target in SEEDS}
 
 
 def _run(name: str, runs: int) -> None:
+    """One target; the process ends with it."""
+    import atheris
+
+    with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
+        import partita.audit.findings
+        import partita.files
+        import partita.store
+        import partita.sweep
+        import partita.units_file
     target, corpus = TARGETS[name], PLACE / "corpus"
     corpus.mkdir()
     seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]
@@ -94,7 +100,7 @@ def _run(name: str, runs: int) -> None:
             warnings.simplefilter("ignore")
             try:
                 target(content)
-            except PartitaError as exc:
+            except partita.errors.PartitaError as exc:
                 if not str(exc) or "Traceback" in str(exc):
                     raise AssertionError("an error without a sentence") from exc
 
@@ -103,9 +109,13 @@ def _run(name: str, runs: int) -> None:
 
 
 def main(runs: int) -> None:
+    if importlib.util.find_spec("atheris") is None:
+        print("guided fuzzing is left out: pip install atheris")
+        return
     total = 0
     for name in TARGETS:
-        done = subprocess.run([sys.executable, __file__, name, str(runs)], stderr=subprocess.PIPE, text=True, check=False)
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, __file__, name, str(runs), folder], stderr=subprocess.PIPE, text=True, check=False)
         counts = [int(line.split()[-1]) for line in done.stderr.splitlines() if "number_of_executed_units" in line]
         if done.returncode or not counts:
             print(done.stderr[-4000:])
@@ -116,7 +126,8 @@ def main(runs: int) -> None:
 
 
 if __name__ == "__main__":
-    if FUZZING:
+    if len(sys.argv) == 4:
+        PLACE = Path(sys.argv[3])
         _run(sys.argv[1], int(sys.argv[2]))
     else:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else RUNS)
