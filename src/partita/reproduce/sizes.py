@@ -92,15 +92,15 @@ AMES_FULL = Plan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
 PLANS: dict[str, dict[str, Plan]] = {
     "smoke": {"cifar10": IMAGES_SMOKE, "mnist": IMAGES_SMOKE, "weather": VALUES_SMOKE, "ames": VALUES_SMOKE, "ames_raw": VALUES_SMOKE},
     "laptop": {
-        "cifar10": replace(IMAGES_LAPTOP, counts=(1, 5, 25, 55, 115)),
-        "mnist": replace(IMAGES_LAPTOP, counts=(1, 5, 10, 25, 60), spreads=(1, 10)),
+        "cifar10": replace(IMAGES_LAPTOP, counts=(1, 5, 25, 55, 115, 180)),
+        "mnist": replace(IMAGES_LAPTOP, counts=(1, 5, 10, 25, 60, 80), spreads=(1, 10)),
         "weather": WEATHER_LAPTOP,
         "ames": replace(AMES_FULL, seeds=3, draws=10_000, counts=(1, 5, 11, 21, 31, 51), ablation_seconds=3.0),
         "ames_raw": AMES_FULL,
     },
     "full": {
-        "cifar10": Plan(submodel="network", ablated="network", seconds=(500.0, 0.0), ablation_seconds=7200.0),
-        "mnist": Plan(submodel="network", ablated="network", seconds=(90.0, 0.0), ablation_seconds=1800.0),
+        "cifar10": Plan(submodel="network", ablated="network", seconds=(170.0, 0.0), ablation_seconds=7200.0),
+        "mnist": Plan(submodel="network", ablated="network", seconds=(60.0, 0.0), ablation_seconds=1800.0),
         "weather": Plan(seeds=10, seconds=(60.0, 20.0), ablation_seconds=3600.0),
         "ames": AMES_FULL,
         "ames_raw": AMES_FULL,

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from ..errors import MissingExtraError
+from .settings import FEW
 
 Array = NDArray[Any]
 
@@ -40,10 +41,10 @@ def linear_of_values(settings: Settings) -> Any:
 
 
 def network(settings: Settings, image_shape: tuple[int, int, int], count: int, checkpoint: Path) -> Any:
-    """One transformer for each set of pixels, all trained at once; for a single model on all pixels the paper's network."""
+    """One transformer for each set of pixels, all trained at once; for few sets, or one of all pixels, the paper's networks."""
     from ..vision import MaskedImageClassifier, PixelSetClassifier
 
-    if count == 1:
+    if count <= FEW:
         return MaskedImageClassifier(image_shape, checkpoint=checkpoint, **settings)
     return PixelSetClassifier(image_shape, checkpoint=checkpoint.with_suffix(".pt"), **settings)
 
