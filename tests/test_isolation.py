@@ -149,6 +149,7 @@ def test_units_keep_the_image_in_order():
         ({"units": [0, 0, 1, 1, 2, 2], "image_shape": (2,)}, "image_shape is"),
         ({"classes": []}, r"classes is \[\]"),
         ({"classes": 5}, "classes is 5"),
+        ({"classes": (None, None)}, "cannot be put in order"),
         ({"classes": [[0, 1]]}, "classes is"),
         ({"classes": ["0", "1"], "label_attacks": "rows"}, "no label that is in classes"),
         ({"partition": Informed(X[:50] + 1, None)}, "y_ref is missing"),

@@ -223,6 +223,7 @@ def test_wrong_places_are_named(tmp_path):
 TAMPERED = {
     "a column in several units": lambda m: m["units"].update(columns=[[0]] * len(m["units"]["columns"])),
     "a negative column": lambda m: m["units"]["columns"].__setitem__(0, [-1]),
+    "a unit without a name": lambda m: m["units"]["names"].__setitem__(0, None),
     "two units of one name": lambda m: m["units"]["names"].__setitem__(1, m["units"]["names"][0]),
     "labels out of order": lambda m: m["classes"]["values"].reverse(),
     "an odd setting": lambda m: m["settings"].update(on_failure="x"),

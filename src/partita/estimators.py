@@ -159,7 +159,10 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         classes = array_of("classes", list(self.classes) if isinstance(self.classes, Iterable) else self.classes)
         if classes.ndim != 1 or not len(classes):
             raise InputError(f"classes is {self.classes!r}: give the list of all labels")
-        return np.unique(classes)
+        try:
+            return np.unique(classes)
+        except TypeError as exc:
+            raise InputError(f"classes is {self.classes!r}, which cannot be put in order: give labels of one type") from exc
 
     def _fixed_ballot(self, y: Array) -> Array:
         label = 0 if self.label_attacks else int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))

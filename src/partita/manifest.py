@@ -94,6 +94,8 @@ def _check_whole(model: Any) -> None:
     columns = [*chain.from_iterable(model.units_.columns), *model.units_.trusted]
     if sorted(columns) != list(range(model.n_features_in_)) or not all(map(len, model.units_.columns)):
         raise StoreError(f"{MANIFEST} is damaged: its units do not hold every column once")
+    if not all(isinstance(name, str) for name in model.units_.names):
+        raise StoreError(f"{MANIFEST} is damaged: the name of a unit is no text")
     if len(set(model.units_.names)) < len(model.units_):
         raise StoreError(f"{MANIFEST} is damaged: two units have one name")
     if model.partition_.n_units != len(model.units_):
