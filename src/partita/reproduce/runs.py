@@ -61,7 +61,8 @@ class Run:
         one = self.setting
         what = {"partition": f"T = {one.count}", "ablation": f"randomized ablation, e = {one.count}"}.get(one.method, one.method)
         spread = f", spread {one.spread}" if one.spread > 1 else ""
-        return f"{one.data}, {what}{spread}, {one.partition + ', ' if one.method == 'partition' else ''}seed {self.seed}"
+        model = f", {self.details['submodel']}, {one.partition}" if one.method == "partition" else ""
+        return f"{one.data}, {what}{spread}{model}, seed {self.seed}"
 
 
 def kept(folder: Path, run: Run) -> Found | None:
