@@ -165,17 +165,21 @@ def test_the_stretch_is_chosen_without_the_rows_to_certify(tmp_path):
     ("setting", "details"),
     [
         (
-            Setting("mnist", "partition", 4, "strided", patches=True),
+            Setting("mnist", "partition", 8, "strided", patches=True),
             {"submodel": "network", "settings": {"width": 8, "blocks": 1, "epochs": 1, "flip": False, "shift": 0, "verbose": 0}},
         ),
         (
             Setting("mnist", "partition", 1, "strided"),
             {"submodel": "network", "settings": {"network": "network_in_network", "epochs": 1, "verbose": 0}},
         ),
+        (
+            Setting("mnist", "partition", 3, "strided"),
+            {"submodel": "network", "settings": {"network": "network_in_network", "epochs": 1, "verbose": 0}},
+        ),
         (Setting("mnist", "ablation", 16), {"model": "network", "draws": 50, "settings": {"network": "network_in_network", "epochs": 1}}),
         (Setting("mnist", "smoothing", 4), {"model": "network", "draws": 50, "settings": {"network": "network_in_network", "epochs": 1}}),
     ],
-    ids=["sets of pixels", "one network", "ablation", "smoothing"],
+    ids=["sets of pixels", "one network", "few networks", "ablation", "smoothing"],
 )
 def test_networks_are_run_as_the_full_size_does(setting, details, tmp_path):
     run = Run(setting, {"stand_in": "digits", "train_rows": 60, "test_rows": 10, **details}, 0)
