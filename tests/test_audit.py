@@ -18,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, fit_parquet
 from partita.audit import audit, replay
 from partita.audit.cells import Cells
+from partita.audit.files import audit_file
 from partita.datasets import load_digits
 from partita.rules import Median, Plurality, RunOff, Tournament
 
@@ -274,6 +275,22 @@ def test_the_command_without_training_data(folder):
     assert {line["attack"] for line in json.loads(done.stdout)["lines"]} == {"evasion"}
     done = run("audit", "model", "train.csv", "--most", 1, "--attacks", "poisoning", "--rows", 30, "--json", cwd=folder)
     assert {line["attack"] for line in json.loads(done.stdout)["lines"]} >= {"backdoor"}  # the table it was fitted on
+
+
+def test_a_model_that_was_fitted_piece_by_piece(tmp_path):
+    """It remembers its table by the Parquet footers."""
+    frame = load_breast_cancer(as_frame=True).frame
+    for name, part in (("table", frame[:300]), ("new", frame[300:])):
+        part.to_parquet(tmp_path / f"{name}.parquet", index=False)
+    model = fit_parquet(FeaturePartitionClassifier(GaussianNB(), n_submodels=5), tmp_path / "table.parquet", "target", tmp_path / "model")
+    asked = {"attacks": ("poisoning",), "rows": 10, "most": 1, "verbose": 0}
+    found = audit_file(model, tmp_path / "new.parquet", tmp_path / "table.parquet", **asked)
+    assert found.passed
+    assert found.lines
+    assert audit_file(model, tmp_path / "table.parquet", **asked).lines
+    assert not audit_file(model, tmp_path / "new.parquet", **asked).lines
+    with pytest.raises(InputError, match="is not the table that the model was fitted on"):
+        audit_file(model, tmp_path / "new.parquet", tmp_path / "new.parquet", **asked)
 
 
 @pytest.mark.parametrize(

@@ -172,6 +172,7 @@ def test_the_command(two, table, tmp_path):
     assert submodels(tmp_path / "m") == submodels(tmp_path / "here")
     for broken, message in (
         (["--cluster", "tcp://127.0.0.1:1"], "cluster 'tcp://127.0.0.1:1' cannot be reached: give the address of a Dask scheduler"),
+        (["--cluster", "nowhere"], "cluster 'nowhere' cannot be reached"),
         (["--batch-rows", "10"], "batch_rows goes with cluster"),
         (["--split", "y"], "split is 'y': give COLUMN=VALUE"),
         (["--cluster", "local", "--split", "c1=3"], "split "),

@@ -12,7 +12,6 @@ import struct
 import subprocess
 import sys
 import tarfile
-import tempfile
 import threading
 import time
 import urllib.request
@@ -89,19 +88,6 @@ def made(exact, rows):
         "y_test": rng.integers(10, size=test),
     }
     return arrays, replace(exact, rows=rows, sha256={name: sha256_of(values) for name, values in arrays.items()})
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """A cache folder of its own; temporary files go beside it, so that what stays behind is seen."""
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setenv("PARTITA_CACHE", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    yield folder
-    assert not list((tmp_path / "temporary").iterdir())
-    assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
 
 
 @pytest.fixture

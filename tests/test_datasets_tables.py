@@ -10,7 +10,6 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import warnings
@@ -31,19 +30,6 @@ from partita.datasets.telling import SourceError
 from partita.rules import Median
 
 STATIONS_FILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "weather_europe.parquet"  # not part of the project
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    """A cache folder of its own; temporary files go beside it, so that what stays behind is seen."""
-    folder = tmp_path / "cache"
-    folder.mkdir()
-    (tmp_path / "temporary").mkdir()
-    monkeypatch.setenv("PARTITA_CACHE", str(folder))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    yield folder
-    assert not list((tmp_path / "temporary").iterdir())
-    assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
 
 
 @pytest.fixture

@@ -2,6 +2,8 @@
 
 import ctypes
 import gc
+import re
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -41,12 +43,22 @@ def connected(cluster: Any) -> Iterator[Any]:
         yield cluster
         return
     try:
+        _knock(cluster)
         client = distributed.Client(cluster, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as exc:
         raise InputError(f"cluster {cluster!r} cannot be reached: give the address of a Dask scheduler, tcp://HOST:PORT") from exc
     with client:
         _check_workers(client)
         yield client
+
+
+def _knock(address: Any) -> None:
+    """An error where nobody listens: a client that finds no scheduler complains once more when it is thrown away, in a traceback."""
+    found = re.fullmatch(r"(?:(\w+)://)?\[?(.+?)\]?:(\d+)/?", address)
+    if found is None:
+        raise ValueError("no address")
+    if found[1] in (None, "tcp", "tls"):
+        socket.create_connection((found[2], int(found[3])), PATIENCE).close()
 
 
 def run_on_cluster(client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> Iterator[Any]:
