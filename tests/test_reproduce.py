@@ -18,12 +18,13 @@ from partita.baselines.ablated_model import ablate
 from partita.certificates import Certificates, Counts
 from partita.metrics import certified_accuracy, median_radius
 from partita.reproduce import measure, page, reproduce, work
+from partita.reproduce.cells import Ask, Source, answered
 from partita.reproduce.common import beyond
 from partita.reproduce.figures import picture
 from partita.reproduce.paper import number, printed
 from partita.reproduce.rows import TRANSPOSED, rows_of
 from partita.reproduce.runs import Pool, Run, Setting, keep, kept, tally
-from partita.reproduce.show import Block, blocks, not_run
+from partita.reproduce.show import Block, blocks, not_run, without
 from partita.reproduce.sizes import plan
 from partita.reproduce.submodels import ablated_linear
 from partita.reproduce.tables import TITLES, best_settings, names_of, table
@@ -201,8 +202,43 @@ def test_networks_are_run_as_the_full_size_does(setting, details, tmp_path):
 def test_networks_are_left_out_where_there_is_no_gpu(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
     found = reproduce("22", "full", tmp_path)
-    assert {cell["not_run"] for cell in found["cells"]} == {"networks of this size need a GPU, and none is found here"}
+    assert {cell["not_run"] for cell in found["cells"]} == {"networks of this size wait for a machine with a GPU"}
     assert "some runs are left out: networks" in capsys.readouterr().err
+
+
+def test_a_run_that_was_interrupted_goes_on_and_says_no_time_of_learning(monkeypatch, tmp_path):
+    """How long it learnt before is not known, so the rest alone must not pass for the whole."""
+    from partita.vision import training
+
+    settings = {"width": 8, "blocks": 1, "epochs": 3, "flip": False, "shift": 0}
+    details = {"stand_in": "digits", "train_rows": 60, "test_rows": 10, "submodel": "network", "settings": settings}
+    run, whole = Run(Setting("mnist", "partition", 8, "strided"), details, 0), training._Training.epoch
+    epochs = []
+
+    def interrupted(self, number):
+        if len(epochs) == 2:
+            epochs.append("interrupted")
+            raise KeyboardInterrupt
+        epochs.append(number)
+        return whole(self, number)
+
+    monkeypatch.setattr(training, "CHECKPOINT_EVERY", 0.0)
+    monkeypatch.setattr(training._Training, "epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        work._one(run, tmp_path, None)
+    found = work._one(run, tmp_path, None)
+    assert epochs == [0, 1, "interrupted", 2]
+    assert found["resumed"]
+    assert not (tmp_path / "unfinished").exists()
+    assert kept(tmp_path / "runs", run) == found
+
+    def cell(what):
+        ask = Ask("seconds to train", "data", "FPA", "MNIST", 1.0, (Source(run.setting, what, "plurality"),))
+        return answered(ask, lambda _: [run], {run.name: found})
+
+    assert cell("fit_seconds")["not_run"] == cell("submodel_seconds")["not_run"] == "interrupted while it learnt, so not timed"
+    assert cell("row_seconds")["ours"] > 0
+    assert "ours" in cell("certified")
 
 
 # tables
@@ -248,11 +284,31 @@ def test_a_second_call_runs_only_what_is_missing(results, monkeypatch, capsys):
     assert done == [gone.stem]
 
 
+def test_the_best_says_what_it_is_not_the_best_of():
+    """Where some T were not run, ours is the best of fewer than the paper's: the cell, the text and the picture say so."""
+    asked = next(ask for ask in table("figure2").asks if ask.series == "CIFAR10, FPA, plurality" and ask.x == 13)
+    runs = {source.setting: smoke_run(source.setting) for source in asked.sources}
+    counts = [setting.count for setting in runs]
+    done = {"radii": {"plurality": [[-1, 1], [20, 3]]}}
+    apart = {setting: Run(setting, run.details, 0) for setting, run in runs.items()}  # stand-ins have too few columns for them
+    found = {run.name: done if setting.count in counts[1:3] else "no GPU" for setting, run in apart.items()}
+    cell = answered(asked, lambda setting: [apart[setting]], found)
+    rest = ", ".join(str(count) for count in (counts[0], *counts[3:]))
+    assert (cell["ours"], cell["without"]) == (75.0, f"T = {rest}")
+    assert without([cell]) == [f"CIFAR10, FPA, plurality: without T = {rest}"]
+    whole = answered(asked, lambda setting: [apart[setting]], dict.fromkeys(found, done))
+    assert "without" not in whole
+    assert without([whole]) == []
+    assert picture("title", [cell]) != picture("title", [whole])
+
+
 def test_data_that_cannot_be_had_are_listed_as_not_run(tmp_path, capsys):
     found = reproduce("13", "laptop", tmp_path / "out", cache=tmp_path)
     assert all("fetch the Shifts project's weather data" in cell["not_run"] for cell in found["cells"])
     assert str(tmp_path) not in found["cells"][0]["not_run"]  # results are for others, too
-    assert capsys.readouterr().err.count("is left out") == 1
+    told = capsys.readouterr().err
+    assert told.count("left out") == 1
+    assert "nothing to do" in told  # and not the days it would take
     assert picture(found["title"], found["cells"]).startswith(b"\x89PNG")
 
 
@@ -263,6 +319,8 @@ def test_what_a_size_leaves_out_is_listed(tmp_path):
     assert not_run([*cells, {**cells[0], "series": "c", "beyond": True}]) == [("no", "a; b at T = 5, 10")]
     assert plan("laptop", "mnist").runs(Setting("mnist", "ablation", 45)) == []
     assert len(plan("full", "ames").runs(Setting("ames", "partition", 21))) == 10
+    (ablated,), (own,) = (plan("full", "mnist").runs(Setting("mnist", method, 25)) for method in ("ablation", "partition"))
+    assert (ablated.details["test_rows"], own.details["test_rows"]) == (500, None)
 
 
 def test_a_killed_run_goes_on(tmp_path):
@@ -280,7 +338,7 @@ def test_a_killed_run_goes_on(tmp_path):
     assert not (tmp_path / "smoke" / "12.json").exists()
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert f"of which {len(finished)} were done before" in done.stderr
+    assert f"{len(finished)} of them done before" in done.stderr
     assert {name: (runs / name).stat().st_mtime_ns for name in finished} == finished
     assert json.loads(done.stdout)["tables"][0]["table"] == "12"
 

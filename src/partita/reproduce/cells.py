@@ -66,10 +66,12 @@ def answered(ask: Ask, runs: Callable[[Setting], list[Run]], found: Mapping[str,
     values = [source.of(pool) for source, pool in pools.items() if isinstance(pool, Pool)]
     ours = COMBINE[ask.combine](values)
     deviation = _deviation(ask, pools)
+    without = [source.setting for source, pool in pools.items() if isinstance(pool, str)]
     return cell | {
         "ours": _plain(ours),
         "difference": None if ask.paper is None or np.isinf(ask.paper) or np.isinf(ours) else _plain(ours - ask.paper),
         **({} if deviation is None else {"deviation": _plain(deviation)}),
+        **({"without": _said(without)} if without else {}),
         "of": _names(ask, runs, found),
     }
 
@@ -80,13 +82,22 @@ def _pool(source: Source, runs: Callable[[Setting], list[Run]], found: Mapping[s
         return "not part of this size"
     results = [found.get(run.name, "not run yet") for run in asked]
     missing = [result for result in results if isinstance(result, str)]
-    return missing[0] if missing else Pool([result for result in results if not isinstance(result, str)])
+    if missing:
+        return missing[0]
+    pool = Pool([result for result in results if not isinstance(result, str)])
+    return "interrupted while it learnt, so not timed" if source.what.endswith("_seconds") and not pool.has(source.what) else pool
 
 
 def _names(ask: Ask, runs: Callable[[Setting], list[Run]], found: Mapping[str, Found | str]) -> list[str]:
     """The runs that were used, without their seeds."""
     used = [run for source in ask.sources for run in runs(source.setting) if not isinstance(found.get(run.name, ""), str)]
     return list(dict.fromkeys(run.name.rpartition("-")[0] for run in used))
+
+
+def _said(settings: Sequence[Setting]) -> str:
+    """Settings that were not run, of which the best is therefore not known: "T = 5, 35"."""
+    letter = "T" if settings[0].method == "partition" else "e"
+    return f"{letter} = {', '.join(str(setting.count) for setting in settings)}"
 
 
 def _deviation(ask: Ask, pools: Mapping[Source, Pool | str]) -> float | None:

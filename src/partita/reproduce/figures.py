@@ -30,7 +30,8 @@ def picture(title: str, cells: Sequence[Cell]) -> bytes:
     for k, (name, own) in enumerate(panels.items()):
         ax = figure.add_subplot(down, across, k + 1)
         (_lines if all(isinstance(cell["x"], int) for cell in own) else _dots)(ax, own, name)
-        ax.set_title(name, fontsize=10)
+        fewer = dict.fromkeys(cell["without"] for cell in own if "without" in cell)
+        ax.set_title("\n".join([name, *(f"ours without {settings}" for settings in fewer)]), fontsize=10)
         ax.grid(alpha=0.3)
     if not panels:
         figure.add_subplot().text(0.5, 0.5, "nothing of this was run", ha="center", va="center")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..datasets import ImageData, TableData, load_ames, load_cifar10, load_digits, load_mnist, load_weather
+from ..datasets.weather import weather_files
 from ..errors import InputError
 from .runs import Run
 
@@ -42,10 +43,16 @@ def rows_of(run: Run, cache: Path | None) -> Rows:
     return _image_rows(data, run, train, test) if isinstance(data, ImageData) else _table_rows(data, run, train, test)
 
 
+def check_own_files(run: Run, cache: Path | None) -> None:
+    """Stop at once where files are missing that users must fetch themselves."""
+    if run.setting.data == "weather" and run.details["stand_in"] is None:
+        weather_files(_weather_folder(cache))
+
+
 @lru_cache(maxsize=1)
 def _loaded(name: str, cache: Path | None) -> ImageData | TableData:
     if name == "weather":
-        return load_weather(None if cache is None else cache / "weather")
+        return load_weather(_weather_folder(cache))
     loaders: dict[str, Callable[[], ImageData | TableData]] = {
         "cifar10": lambda: load_cifar10(cache),
         "mnist": lambda: load_mnist(cache),
@@ -55,6 +62,10 @@ def _loaded(name: str, cache: Path | None) -> ImageData | TableData:
         "diabetes": _diabetes,
     }
     return loaders[name]()
+
+
+def _weather_folder(cache: Path | None) -> Path | None:
+    return None if cache is None else cache / "weather"
 
 
 def _diabetes() -> TableData:

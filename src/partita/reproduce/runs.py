@@ -107,6 +107,10 @@ class Pool:
         """The share of rows, in %, that survive a patch: "square", or of all rectangles the "worst" or the "best"."""
         return float(np.mean([one["patches"][rule][what] for one in self.found]))
 
+    def has(self, name: str) -> bool:
+        """Whether every run has a number."""
+        return all(name in one for one in self.found)
+
     def mean(self, name: str) -> float:
         """A number that every run has, such as "fit_seconds", on average."""
         return float(np.mean([one[name] for one in self.found]))

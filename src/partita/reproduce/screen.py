@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..terminal import say, show
-from .show import blocks, not_run
+from .show import blocks, not_run, without
 from .tables import TITLES
 from .work import command
 
@@ -20,6 +20,9 @@ def tell(content: dict[str, Any], out: Path) -> None:
         for part in block.narrow(width - 4):
             say()
             show(part.title, ["", *part.columns], part.rows, width=width)
+    for what in without(content["cells"]):
+        say()
+        say(f"Ours is the best of those that were run. {what}.")
     for why, what in not_run(content["cells"]):
         say()
         say(f"Not run ({why}): {what}.")

@@ -75,6 +75,15 @@ def _text(quantity: str, value: Any) -> str:
     return f"{number:g}" if quantity.startswith("median") else f"{number:.1f}"
 
 
+def without(cells: Sequence[Cell]) -> list[str]:
+    """Where ours is the best of fewer settings than the paper's: series, and what was not run for them."""
+    together: dict[str, dict[str, None]] = {}
+    for cell in cells:
+        if "without" in cell:
+            together.setdefault(cell["without"], {})[cell["series"]] = None
+    return [f"{'; '.join(series)}: without {settings}" for settings, series in together.items()]
+
+
 def not_run(cells: Sequence[Cell]) -> list[tuple[str, str]]:
     """What was not run, as (why, what): series with the same gaps are named together. What goes beyond the paper is left out."""
     missing = [cell for cell in cells if "not_run" in cell and not cell["beyond"]]

@@ -18,6 +18,7 @@ from .sizes import check_size, plan
 from .tables import Table, table
 
 STAND_INS = {"digits": "scikit-learn's digits stand in for the images", "diabetes": "scikit-learn's diabetes data stand in for the tables"}
+TRAINING_TIMES = ("fit_seconds", "submodel_seconds")
 
 
 def reproduce(name: str, size: str = "laptop", out: Any = "partita-reproduce", cache: Any = None) -> dict[str, Any]:
@@ -76,6 +77,7 @@ def as_json(asked: Table, size: str, runs: Sequence[Run], found: dict[str, Found
         "stand_ins": [STAND_INS[name] for name in stand_ins],
         "machine": sorted({result["machine"] for result in done}),
         "seconds": round(sum(result["seconds"] for result in done)),
+        "resumed": any(result.get("resumed", False) for result in done),
         "how": how(runs, found),
         "cells": [answered(ask, lambda setting: plan(size, setting.data).runs(setting), found) for ask in asked.asks],
     }
@@ -123,12 +125,13 @@ def _carried_out(asked: Table, size: str, runs: Sequence[Run], folder: Path, cac
         done_before = kept(folder / "runs", run)
         if done_before is not None:
             found[run.name] = done_before
-    found |= {run.name: why for run in runs if run.name not in found and (why := _out_of_reach(run))}
+    found |= {run.name: why for run in runs if run.name not in found and (why := _out_of_reach(run, cache))}
     before = sum(not isinstance(result, str) for result in found.values())
     missing = [run for run in runs if run.name not in found]
     left = sum(plan(size, run.setting.data).estimate(run) for run in missing)
-    said = f", of which {before} were done before" if before else ""
-    _tell(f"{asked.title}, size {size}: {len(runs)} runs{said}; {f'about {_duration(left)}' if missing else 'nothing to do'}")
+    said = f", {before} of them done before" if before else ""
+    runs_said = f"{len(runs)} run{'' if len(runs) == 1 else 's'}{said}"
+    _tell(f"{asked.title}, size {size}: {runs_said}; {f'about {_duration(left)}' if missing else 'nothing to do'}")
     for why in sorted({result for result in found.values() if isinstance(result, str)}):
         _tell(f"some runs are left out: {why}")
     refused: dict[str, str] = {}
@@ -149,15 +152,21 @@ def _carried_out(asked: Table, size: str, runs: Sequence[Run], folder: Path, cac
     return found
 
 
-def _out_of_reach(run: Run) -> str | None:
-    """Why a run cannot be done on this machine; None: it can."""
+def _out_of_reach(run: Run, cache: Path | None) -> str | None:
+    """Why a run cannot be done on this machine, as far as that is known before it starts."""
+    from .rows import check_own_files
+
+    try:
+        check_own_files(run, cache)
+    except InputError as exc:
+        return _for_others(exc, cache)
     if "network" not in (run.details.get("submodel"), run.details.get("model")):
         return None
     try:
         import torch
     except ImportError:
         return "networks need PyTorch: pip install 'partita[torch]'"
-    return None if torch.cuda.is_available() else "networks of this size need a GPU, and none is found here"
+    return None if torch.cuda.is_available() else "networks of this size wait for a machine with a GPU"
 
 
 class _NoDataError(Exception):
@@ -172,10 +181,13 @@ def _one(run: Run, folder: Path, cache: Path | None) -> Found:
     try:
         rows = rows_of(run, cache)
     except (PartitaError, OSError) as exc:
-        raise _NoDataError(" ".join(str(exc).split()).replace(str(cache_folder(cache)), "CACHE")) from exc
+        raise _NoDataError(_for_others(exc, cache)) from exc
     unfinished.parent.mkdir(parents=True, exist_ok=True)
+    resumed = unfinished.exists() or unfinished.with_suffix(".pt").exists()
     started = time.perf_counter()
     found = measure(run, rows, unfinished)
+    if resumed:  # how long it took before it was interrupted is not known
+        found = {"resumed": True} | {name: value for name, value in found.items() if name not in TRAINING_TIMES}
     found["seconds"] = round(time.perf_counter() - started, 2)
     keep(folder / "runs", run, found)
     unfinished.with_suffix(".pt").unlink(missing_ok=True)
@@ -183,6 +195,11 @@ def _one(run: Run, folder: Path, cache: Path | None) -> Found:
     with contextlib.suppress(OSError):  # another run may be at work there
         unfinished.parent.rmdir()
     return {"asked": run.asked, **found}
+
+
+def _for_others(exc: Exception, cache: Path | None) -> str:
+    """What went wrong, in one line without this machine's folders: results are for others, too."""
+    return " ".join(str(exc).split()).replace(str(cache_folder(cache)), "CACHE")
 
 
 class _Pace:
