@@ -330,7 +330,7 @@ def test_without_the_extra(table, tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
-    assert done.stderr == "partita: a fit on a cluster needs distributed, which is not installed: pip install partita[cluster]\n"
+    assert done.stderr == "partita: a fit on a cluster needs distributed, which is not installed: pip install 'partita[cluster]'\n"
 
 
 # ---- tables in memory ----

@@ -122,6 +122,15 @@ def test_parquet_of_another_type_is_named(tmp_path):
         file.table({"b": BOOLEAN}).take([0])
 
 
+@pytest.mark.parametrize("name", ["__filename", "__fragment_index", "__batch_index", "__last_in_fragment"])
+def test_parquet_with_a_column_that_arrow_adds_itself_is_named(name, tmp_path):
+    pq.write_table(pa.table({"n": [1, 2], name: [1, 2]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=f"has a column '{name}', a name that the library that reads Parquet uses itself: rename it"):
+        open_file(tmp_path / "a.parquet")
+    pq.write_table(pa.table({"n": [1, 2], f"{name}_": [1, 2]}), tmp_path / "a.parquet")
+    assert open_file(tmp_path / "a.parquet").names == ["n", f"{name}_"]
+
+
 def test_a_column_of_gaps(tmp_path):
     (tmp_path / "a.csv").write_text("n,y\n,1\n,0\n")
     file = open_file(tmp_path / "a.csv")

@@ -51,7 +51,7 @@ def test_rules_and_metrics_need_numpy_alone():
     ("library", "code", "cure"),
     [
         ("pandas", "import numpy as np; partita.certify(np.zeros((1, 3, 2))).to_frame()", "pip install pandas"),
-        ("matplotlib", "partita.CertifiedAccuracyDisplay([0], [1]).plot()", "pip install partita[plot]"),
+        ("matplotlib", "partita.CertifiedAccuracyDisplay([0], [1]).plot()", "pip install 'partita[plot]'"),
     ],
 )
 def test_a_missing_extra_says_how_to_install_it(library, code, cure):

@@ -48,7 +48,8 @@ class MissingExtraError(PartitaError, ImportError):
     """An optional library is not installed."""
 
     def __init__(self, library: str, purpose: str, install: str) -> None:
-        super().__init__(f"{purpose} needs {library}, which is not installed: pip install {install}")
+        quoted = f"'{install}'" if "[" in install else install  # a shell may take brackets for a pattern
+        super().__init__(f"{purpose} needs {library}, which is not installed: pip install {quoted}")
         self._made_of = (library, purpose, install)
 
     def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str, str]]:  # an error may come back from another process

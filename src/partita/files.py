@@ -19,6 +19,7 @@ Split = tuple[str, Any]  # a column, and the value it has in the rows that are m
 
 HASHED_AT_ONCE = 2**22
 READ_AT_ONCE = 2**16  # rows
+ARROWS_OWN = ("__fragment_index", "__batch_index", "__last_in_fragment", "__filename")  # columns that Arrow adds when it reads files
 
 
 class File:
@@ -201,6 +202,7 @@ class _ParquetFile(File):
             form = pyarrow.dataset.ParquetFileFormat(default_fragment_scan_options=reading)
             self._dataset = pyarrow.dataset.dataset(sorted(_parquet_files(path)), format=form)
             self.names = list(self._dataset.schema.names)
+            self._check_names()
             for part in self._dataset.get_fragments():
                 self._check_alike(Path(part.path), part.physical_schema)
             self._where = None if split is None else _where(self, split)
@@ -212,6 +214,13 @@ class _ParquetFile(File):
         if isinstance(exc, InputError):
             return exc
         return InputError(f"{str(self.path)!r} cannot be read as Parquet: {first_line(exc)}")
+
+    def _check_names(self) -> None:
+        """Arrow finds no column that is named like one of those it adds to a table itself."""
+        for name in self.names:
+            if name in ARROWS_OWN:
+                why = "a name that the library that reads Parquet uses itself"
+                raise InputError(f"{str(self.path)!r} has a column {name!r}, {why}: rename it")
 
     def _check_alike(self, file: Path, schema: Any) -> None:
         """All files of a folder have the same columns: what one lacks would be filled with gaps, what has another type changed."""

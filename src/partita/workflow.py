@@ -226,9 +226,13 @@ class Asked:
 
     def about_piece(self, file: File, tolerance: float | None, relative: float | None) -> Certified:
         """What the model says about the table, or about a piece of it."""
-        about = self.manifest.get("about") or {}
         answers = Answers(self.model, file.table(self.kinds), tolerance, relative)
-        return Certified(self.model, self.manifest, file, answers, _truth(file, about.get("target"), about.get("target_kind"), self.model))
+        return Certified(self.model, self.manifest, file, answers, self.truth(file))
+
+    def truth(self, file: File) -> Array | None:
+        """The target of the table, or of a piece of it, if it has one."""
+        about = self.manifest.get("about") or {}
+        return _truth(file, about.get("target"), about.get("target_kind"), self.model)
 
 
 def ask(model: Any, data: Any, trusted: tuple[str, ...] = (), split: Split | None = None, verbose: int = 2) -> Asked:

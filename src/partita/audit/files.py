@@ -9,7 +9,7 @@ from .. import store
 from ..errors import InputError
 from ..files import footers_of, open_file, sha256_of
 from ..kinds import TEXT
-from ..workflow import certify_file, known_kinds
+from ..workflow import ask, known_kinds
 from .auditing import ATTACKS, audit, check_attacks
 from .findings import Audit
 
@@ -30,19 +30,19 @@ def audit_file(
 ) -> Audit:
     """Audit a stored model. ``training`` is the table it was fitted on; ``data`` is taken for it where its content is the same."""
     check_attacks(attacks)  # before the work begins
-    certified = certify_file(model, data, None, None, trusted, verbose=0)
-    about = certified.manifest.get("about") or {}
+    asked = ask(model, data, trusted, verbose=0)
+    about = asked.manifest.get("about") or {}
     known = about.get("data") or {}
     if training is None and _is_of(known, data):
         training = data
     if training is not None and known and not _is_of(known, training):
         raise InputError(f"training {str(training)!r} is not the table that the model was fitted on ({known.get('name')}): give that one")
-    X_train, y_train = (None, None) if training is None else _training(certified.model, training, about)
-    table = certified.answers.table
+    X_train, y_train = (None, None) if training is None else _training(asked.model, training, about)
+    table = asked.file.table(asked.kinds)
     found = audit(
-        certified.model,
+        asked.model,
         table.take(list(range(table.n_columns))),
-        certified.truth,
+        asked.truth(asked.file),
         X_train,
         y_train,
         tolerance=tolerance,
@@ -53,7 +53,7 @@ def audit_file(
         random_state=seed,
         verbose=verbose,
     )
-    return replace(found, of={"model": store.digest(certified.manifest), "data": sha256_of(data)})
+    return replace(found, of={"model": store.digest(asked.manifest), "data": sha256_of(data)})
 
 
 def _is_of(known: dict[str, Any], path: Any) -> bool:
