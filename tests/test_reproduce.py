@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -236,9 +237,47 @@ def test_a_run_that_was_interrupted_goes_on_and_says_no_time_of_learning(monkeyp
         ask = Ask("seconds to train", "data", "FPA", "MNIST", 1.0, (Source(run.setting, what, "plurality"),))
         return answered(ask, lambda _: [run], {run.name: found})
 
-    assert cell("fit_seconds")["not_run"] == cell("submodel_seconds")["not_run"] == "interrupted while it learnt, so not timed"
-    assert cell("row_seconds")["ours"] > 0
+    assert all(cell(f"{what}_seconds")["not_run"] == "interrupted and resumed, so not timed" for what in ("fit", "submodel", "row"))
     assert "ours" in cell("certified")
+
+
+def test_ablation_goes_on_with_its_network_and_the_rows_it_has(monkeypatch, tmp_path):
+    """All votes are of one network: with it, what is missing is asked for; without it, all is done anew."""
+    from partita.baselines import RandomizedAblationClassifier
+    from partita.reproduce import resumable_ablation as keeping
+
+    settings = {"network": "network_in_network", "epochs": 1}
+    details = {"stand_in": "digits", "train_rows": 60, "test_rows": 12, "model": "network", "draws": 30, "settings": settings}
+    run, other = (Run(Setting("mnist", "ablation", 16), {**details, "draws": draws}, 0) for draws in (30, 31))
+    whole = work._one(run, tmp_path / "undisturbed", None)
+    learnt, asked, votes, fit = [], [], RandomizedAblationClassifier.votes, keeping.AblatedImageClassifier.partial_fit
+
+    def interrupted(self, X):
+        if len(asked) == 4:
+            asked.append(None)
+            raise KeyboardInterrupt
+        asked.append(len(X))
+        return votes(self, X)
+
+    monkeypatch.setattr(RandomizedAblationClassifier, "votes", interrupted)
+    monkeypatch.setattr(keeping.AblatedImageClassifier, "partial_fit", lambda *given: learnt.append(1) or fit(*given))
+    with pytest.raises(KeyboardInterrupt):
+        work._one(run, tmp_path, None)
+    left = tmp_path / "unfinished" / run.name
+    shutil.copytree(left, tmp_path / "copy")
+    found = work._one(run, tmp_path, None)
+    assert (sum(learnt), sum(filter(None, asked))) == (1, 12)
+    assert found["radii"] == whole["radii"]
+    assert "row_seconds" not in found
+    assert "row_seconds" in whole
+    assert not left.exists()
+    for spoil, again in ((lambda: (left / "network.pt").unlink(), run), (lambda: None, other)):
+        shutil.copytree(tmp_path / "copy", tmp_path / "unfinished" / again.name)
+        spoil()
+        learnt.clear()
+        asked[:] = [0] * 5
+        work._one(again, tmp_path, None)
+        assert (sum(learnt), sum(asked)) == (1, 12)
 
 
 # tables

@@ -85,7 +85,7 @@ def _pool(source: Source, runs: Callable[[Setting], list[Run]], found: Mapping[s
     if missing:
         return missing[0]
     pool = Pool([result for result in results if not isinstance(result, str)])
-    return "interrupted while it learnt, so not timed" if source.what.endswith("_seconds") and not pool.has(source.what) else pool
+    return "interrupted and resumed, so not timed" if source.what.endswith("_seconds") and not pool.has(source.what) else pool
 
 
 def _names(ask: Ask, runs: Callable[[Setting], list[Run]], found: Mapping[str, Found | str]) -> list[str]:

@@ -57,13 +57,14 @@ def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
         radii = dict.fromkeys(CONDITIONS.values(), tally(safe_radii(proof, rows)))  # for values both conditions are one
     else:
         assert rows.image_shape is not None
-        estimator = submodels.ablated_network(settings["network"], rows.image_shape) if "network" in settings else None
-        model = RandomizedAblationClassifier(
-            estimator, units=pixels(rows.image_shape), epochs=settings["epochs"], verbose=int(estimator is not None), **shared
-        )
-        model.fit(rows.X_train, rows.y_train)
-        fitted, radii = time.perf_counter(), {}
-        label, votes = model.predict(rows.X_test), model.votes(rows.X_test)
+        shared["units"] = pixels(rows.image_shape)
+        if "network" in settings:
+            label, votes, model, fitted = _asked_network(run, rows, unfinished, shared)
+        else:
+            model = RandomizedAblationClassifier(epochs=settings["epochs"], **shared).fit(rows.X_train, rows.y_train)
+            fitted = time.perf_counter()
+            label, votes = model.predict(rows.X_test), model.votes(rows.X_test)
+        radii = {}
         for method, name in CONDITIONS.items():
             radii[name] = tally(_ablation_radii(model, method, label, votes, rows))
         certified = time.perf_counter()
@@ -72,6 +73,20 @@ def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
         "row_seconds": float(f"{(certified - fitted) / len(rows.y_test):.3g}"),
         "radii": radii,
     }
+
+
+def _asked_network(run: Run, rows: Rows, unfinished: Path, shared: dict[str, Any]) -> tuple[Array, Array, Any, float]:
+    """The labels, the votes, the model and when it had learnt; an interrupted run goes on with the network and the rows it has."""
+    from .resumable_ablation import NETWORK, KeptNetwork, begun, keep_network, votes_of
+
+    settings, learnt = run.details["settings"], begun(unfinished, run)
+    network = KeptNetwork(rows.image_shape, settings["network"], unfinished / NETWORK)
+    model = RandomizedAblationClassifier(network, epochs=1 if learnt else settings["epochs"], verbose=1, **shared)
+    model.fit(rows.X_train, rows.y_train)
+    if not learnt:
+        keep_network(model.estimator_, unfinished, run)
+    fitted = time.perf_counter()
+    return *votes_of(model, rows.X_test, unfinished), model, fitted
 
 
 def _ablation_radii(model: Any, method: str, label: Array, votes: Array, rows: Rows) -> Array:
