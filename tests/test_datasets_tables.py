@@ -328,7 +328,7 @@ def test_a_client_that_brings_nothing_good(does, message, cache, offline, tmp_pa
 def test_tables_need_pandas(cache, houses, monkeypatch):
     (cache / "ames.csv").write_bytes(houses[2])
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(MissingExtraError, match=r"pip install partita\[cli\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'partita\[cli\]'"):
         load_ames()
 
 

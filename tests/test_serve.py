@@ -596,5 +596,5 @@ def test_open_to_everybody_is_warned_of(classifier, folder, monkeypatch, capsys)
 def test_without_the_extra(monkeypatch):
     monkeypatch.delitem(sys.modules, "partita.serve")
     monkeypatch.setitem(sys.modules, "fastapi", None)
-    with pytest.raises(MissingExtraError, match=r"serving a model needs fastapi, which is not installed: pip install partita\[serve\]"):
+    with pytest.raises(MissingExtraError, match=r"serving a model needs fastapi, which is not installed: pip install 'partita\[serve\]'"):
         import_module("partita.serve")
