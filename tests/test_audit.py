@@ -277,14 +277,16 @@ def test_the_command_without_training_data(folder):
     assert {line["attack"] for line in json.loads(done.stdout)["lines"]} >= {"backdoor"}  # the table it was fitted on
 
 
-def test_a_model_that_was_fitted_piece_by_piece(tmp_path):
+def test_a_model_that_was_fitted_piece_by_piece(tmp_path, monkeypatch):
     """It remembers its table by the Parquet footers."""
     frame = load_breast_cancer(as_frame=True).frame
     for name, part in (("table", frame[:300]), ("new", frame[300:])):
         part.to_parquet(tmp_path / f"{name}.parquet", index=False)
     model = fit_parquet(FeaturePartitionClassifier(GaussianNB(), n_submodels=5), tmp_path / "table.parquet", "target", tmp_path / "model")
     asked = {"attacks": ("poisoning",), "rows": 10, "most": 1, "verbose": 0}
-    found = audit_file(model, tmp_path / "new.parquet", tmp_path / "table.parquet", **asked)
+    with monkeypatch.context() as patch:  # a large table is not certified as a whole for ten of its rows
+        patch.setattr("partita.workflow.Answers", lambda *_: pytest.fail("all rows are certified"))
+        found = audit_file(model, tmp_path / "new.parquet", tmp_path / "table.parquet", **asked)
     assert found.passed
     assert found.lines
     assert audit_file(model, tmp_path / "table.parquet", **asked).lines

@@ -241,6 +241,23 @@ def test_a_run_that_was_interrupted_goes_on_and_says_no_time_of_learning(monkeyp
     assert "ours" in cell("certified")
 
 
+def test_votes_in_parts_are_the_votes_of_every_row(tmp_path):
+    from partita.baselines import RandomizedAblationClassifier
+    from partita.datasets import load_digits
+    from partita.reproduce.resumable_ablation import PARTS, votes_of
+
+    data = load_digits()
+    model = RandomizedAblationClassifier(keep=16, n_select=50, n_certify=200, epochs=2).fit(data.X_train, data.y_train)
+    X = data.X_test[: 2 * PARTS + 3]
+    label, votes = votes_of(model, X, tmp_path)
+    assert np.array_equal(label, model.predict(X))
+    assert np.array_equal(votes, model.votes(X))
+    assert len(np.unique(label)) > 3
+    again = votes_of(None, X, tmp_path)  # all are kept: nobody is asked
+    assert np.array_equal(again[0], label)
+    assert np.array_equal(again[1], votes)
+
+
 def test_ablation_goes_on_with_its_network_and_the_rows_it_has(monkeypatch, tmp_path):
     """All votes are of one network: with it, what is missing is asked for; without it, all is done anew."""
     from partita.baselines import RandomizedAblationClassifier

@@ -26,9 +26,9 @@ Each cell is the paper's number / ours (the difference); ± is the standard devi
 fewer rows and settings, and for images LightGBM in place of networks. Networks at size full are partita's own from T = 6 on, the paper's
 below; with longer training they certify more ([Images](vision.md)). Which rows of Ames the paper certified is not known, so every seed
 splits anew; the paper's numbers there are of one split with 293 rows to certify, so they too have a standard deviation of some 3 points.
-Times were taken while the machine did other work, too: on the GPU two or three ensembles learnt at once, each two to three times as long
-as alone. In the overview, "ours" is the tournament for labels and a stretch of 1.2 for values, beside the best that the paper has with
-the same T.
+Times were taken while the machine did other work, too: on the GPU two or three ensembles learnt at once, so each took longer than it
+would alone. In the overview, "ours" is the tournament for labels and a stretch of 1.2 for values, beside the best that the paper has
+with the same T.
 """
 
 

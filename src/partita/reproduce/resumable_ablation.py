@@ -64,7 +64,7 @@ def votes_of(model: Any, X: Array, folder: Path) -> tuple[Array, Array]:
     """The label and the votes of every row, kept part by part: what is said of a row does not depend on the rows beside it."""
     labels, votes = [], []
     for rows in np.array_split(np.arange(len(X)), min(PARTS, len(X))):
-        file = folder / f"votes-{rows[0]}.npz"
+        file = folder / f"votes-{rows[0]}-{rows[-1]}.npz"
         if not file.exists():
             print(f"partita: rows {rows[0]} to {rows[-1]} of {len(X)}", file=sys.stderr, flush=True)
             content = io.BytesIO()
