@@ -399,6 +399,13 @@ def test_a_killed_run_goes_on(tmp_path):
     assert json.loads(done.stdout)["tables"][0]["table"] == "12"
 
 
+def test_overlapping_sets_are_expected_to_take_longer():
+    """Measured: every column is learnt from as often as there are overlaps, and the time follows that, not the number of submodels."""
+    laptop = plan("laptop", "mnist")
+    (plain,), (overlapping,) = (laptop.runs(Setting("mnist", "partition", 60, spread=spread)) for spread in (1, 6))
+    assert laptop.estimate(overlapping) == 6 * laptop.estimate(plain)
+
+
 def test_the_time_left_follows_how_long_it_took():
     now = [0.0]
     pace = work._Pace(100.0, lambda: now[0])
@@ -418,6 +425,8 @@ def test_a_block_is_cut_into_parts_that_fit():
     assert len(parts) > 1
     assert all(len(part.columns) + 1 == len(row) for part in parts for row in part.rows)
     assert list(block.narrow(1000)) == [block]
+    apart = Block("title", ["x = 0", "x = 1"], [["early", "1.0 / 2.0 (+1.0)", ""], ["late", "", "1.0 / 2.0 (+1.0)"]])
+    assert [[row[0] for row in part.rows] for part in apart.narrow(30)] == [["early"], ["late"]]  # no lines of nothing
 
 
 def test_numbers_are_shown_side_by_side(results):

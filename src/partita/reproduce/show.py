@@ -30,7 +30,8 @@ class Block:
         yield self._part(first, len(self.columns))
 
     def _part(self, first: int, last: int) -> "Block":
-        return Block(self.title, self.columns[first:last], [[row[0], *row[1 + first : 1 + last]] for row in self.rows])
+        rows = [[row[0], *row[1 + first : 1 + last]] for row in self.rows]
+        return Block(self.title, self.columns[first:last], [row for row in rows if any(row[1:])])
 
     def markdown(self) -> str:
         head = ["", *self.columns]
