@@ -1,7 +1,6 @@
 """The command line, as a user meets it."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -328,45 +327,77 @@ def test_without_the_extra(tmp_path):
 # ---- Ctrl-C ----
 
 
-@pytest.fixture(scope="module")
-def slow(tmp_path_factory):
-    """A table whose fit takes a while."""
-    folder = tmp_path_factory.mktemp("slow")
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60_000, 42)).astype(np.float32)
-    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(42)]).assign(y=(X[:, ::3].sum(axis=1) > 0).astype(int))
-    frame.to_parquet(folder / "slow.parquet", index=False)
-    return folder / "slow.parquet"
+HELD = """
+import time
+from pathlib import Path
+
+from sklearn.tree import DecisionTreeClassifier
 
 
-def test_interrupted_fit_leaves_nothing(slow, tmp_path):
-    command = [sys.executable, "-m", "partita", "fit", slow, "--target", "y", "--out", tmp_path / "model"]
-    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ | {"PYTHONUNBUFFERED": "1"})
-    assert "fitted" in running.stderr.readline()
-    running.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    _, err = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert "partita: interrupted; nothing is half-written" in err
+class Held(DecisionTreeClassifier):
+    '''One of few columns notes that it has begun, and waits while a file is there.'''
+
+    def fit(self, X, y):
+        if X.shape[1] < 4 and Path("hold").exists():
+            Path("begun").touch()
+            while Path("hold").exists():
+                time.sleep(0.02)
+        return super().fit(X, y)
+"""
+
+
+@pytest.fixture
+def held(cancer, tmp_path, monkeypatch):
+    """A folder whose estimator is at work for as long as a test wants it to be."""
+    monkeypatch.chdir(tmp_path)
+    pd.read_csv(cancer / "train.csv").drop(columns="id").to_csv("train.csv", index=False)
+    Path("held.py").write_text(HELD)
+    Path("hold").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    sys.modules.pop("held", None)
+
+
+def interrupt(command, folder):
+    """Start a command, press Ctrl-C when a submodel is being fitted: the exit code, and what it said on standard error."""
+    running = subprocess.Popen([sys.executable, "-m", "partita", *command], cwd=folder, stderr=subprocess.PIPE, text=True)
+    try:
+        deadline = time.monotonic() + 60
+        while not (folder / "begun").exists():
+            assert time.monotonic() < deadline, "no submodel was begun"
+            assert running.poll() is None, running.stderr.read()
+            time.sleep(0.02)
+        time.sleep(0.5)  # by then the main thread waits for the submodels
+        running.send_signal(signal.SIGINT)
+        started = time.monotonic()
+        _, err = running.communicate(timeout=60)
+        assert time.monotonic() - started < 20
+    finally:
+        running.kill()
+    return running.returncode, err
+
+
+FIT_HELD = ["fit", "train.csv", "--target", "diagnosis", "--estimator", "held:Held", "--submodels", "10"]
+SWEEP_HELD = ["sweep", "train.csv", "--target", "diagnosis", "--estimator", "held:Held", "--submodels", "3,10", "--rules", "plurality"]
+
+
+def test_interrupted_fit_leaves_nothing(held):
+    before = sorted(held.iterdir())
+    code, err = interrupt([*FIT_HELD, "--out", "model"], held)
+    assert (code, err.splitlines()[-1]) == (130, "partita: interrupted; nothing is half-written")
     assert "Traceback" not in err
-    assert time.monotonic() - started < 20
-    assert list(tmp_path.iterdir()) == []
+    assert sorted(set(held.iterdir()) - {held / "begun", held / "__pycache__"}) == before
 
 
-def test_interrupted_sweep_goes_on(slow, tmp_path, partita):
-    command = ["sweep", slow, "--target", "y", "--submodels", "3,21", "--rules", "plurality", "--out", tmp_path / "s"]
-    running = subprocess.Popen([sys.executable, "-m", "partita", *command], stderr=subprocess.PIPE, text=True)
-    for line in running.stderr:
-        if "21 submodels" in line:
-            break
-    running.send_signal(signal.SIGINT)
-    running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert [path.suffix for path in (tmp_path / "s").iterdir()] == [".json"]
-    code, _, err = partita(*command)
+def test_interrupted_sweep_goes_on(held, partita):
+    code, err = interrupt([*SWEEP_HELD, "--out", "s"], held)
+    assert (code, "partita: 10 submodels (2 of 2)" in err) == (130, True)
+    assert [path.suffix for path in (held / "s").iterdir()] == [".json"]
+    (held / "hold").unlink()
+    code, _, err = partita(*SWEEP_HELD, "--out", "s")
     assert code == 0
     assert "3 submodels were done before (1 of 2)" in err
-    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == ["sweep.json", "sweep.png"]
+    assert sorted(path.name for path in (held / "s").iterdir()) == ["sweep.json", "sweep.png"]
 
 
 # ---- the truth in the table ----

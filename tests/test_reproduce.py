@@ -379,11 +379,23 @@ def test_what_a_size_leaves_out_is_listed(tmp_path):
     assert (ablated.details["test_rows"], own.details["test_rows"]) == (500, None)
 
 
+HANGS = """
+import time
+from partita.__main__ import main
+from partita.reproduce import work
+
+keep = work.keep
+work.keep = lambda *found: (keep(*found), time.sleep(600))
+main()
+"""  # when a first run is kept
+
+
 def test_a_killed_run_goes_on(tmp_path):
     """What is finished when the process is killed is read, not done again."""
-    command = [sys.executable, "-m", "partita", "reproduce", "12", "--size", "smoke", "--out", tmp_path, "--json"]
+    arguments = ["reproduce", "12", "--size", "smoke", "--out", tmp_path, "--json"]
+    command = [sys.executable, "-m", "partita", *arguments]
     runs = tmp_path / "smoke" / "runs"
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([sys.executable, "-c", HANGS, *arguments], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while not list(runs.glob("[!.]*.json")) and time.monotonic() < deadline:
         time.sleep(0.01)
