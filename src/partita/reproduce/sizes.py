@@ -95,8 +95,8 @@ AMES_FULL = Plan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
 PLANS: dict[str, dict[str, Plan]] = {
     "smoke": {"cifar10": IMAGES_SMOKE, "mnist": IMAGES_SMOKE, "weather": VALUES_SMOKE, "ames": VALUES_SMOKE, "ames_raw": VALUES_SMOKE},
     "laptop": {
-        "cifar10": replace(IMAGES_LAPTOP, counts=(1, 5, 25, 55, 115, 180), seconds=(60.0, 0.0)),
-        "mnist": replace(IMAGES_LAPTOP, counts=(1, 5, 10, 25, 60, 80), spreads=(1, 6, 9, 10, 12), seconds=(10.0, 0.0)),
+        "cifar10": replace(IMAGES_LAPTOP, counts=(1, 5, 25, 55, 115, 180), spreads=(1, 4, 8, 10), seconds=(60.0, 0.0)),
+        "mnist": replace(IMAGES_LAPTOP, counts=(1, 5, 10, 25, 60, 80), spreads=(1, 6, 9, 10, 12, 20, 30), seconds=(10.0, 0.0)),
         "weather": WEATHER_LAPTOP,
         "ames": replace(AMES_FULL, seeds=3, draws=10_000, counts=(1, 5, 11, 21, 31, 51), ablation_seconds=3.0),
         "ames_raw": AMES_FULL,
