@@ -22,6 +22,7 @@ from partita.reproduce import measure, page, reproduce, work
 from partita.reproduce.cells import Ask, Source, answered
 from partita.reproduce.common import beyond
 from partita.reproduce.figures import picture
+from partita.reproduce.others import safe_radii
 from partita.reproduce.paper import number, printed
 from partita.reproduce.rows import TRANSPOSED, rows_of
 from partita.reproduce.runs import Pool, Run, Setting, keep, kept, tally
@@ -29,6 +30,7 @@ from partita.reproduce.show import Block, blocks, not_run, without
 from partita.reproduce.sizes import plan
 from partita.reproduce.submodels import ablated_linear
 from partita.reproduce.tables import TITLES, best_settings, names_of, table
+from partita.reproduce.voting import OF_LABELS, OF_VALUES
 
 ROOT = Path(__file__).resolve().parent.parent
 PRINTED = ROOT.parent / "shared" / "paper-tables"  # where the numbers were copied from; not part of the project
@@ -160,6 +162,22 @@ def test_the_stretch_is_chosen_without_the_rows_to_certify(tmp_path):
     found = measure.measure(run, rows, tmp_path)
     blind = type(rows)(rows.X_train, rows.y_train, rows.X_train[:20], rows.y_train[:20] * 0, bounds=rows.bounds)
     assert measure.measure(run, blind, tmp_path)["chosen_stretch"] == found["chosen_stretch"]
+
+
+@pytest.mark.parametrize("data", ["mnist", "weather"])
+@pytest.mark.parametrize("spread", [1, 2])
+def test_a_run_certifies_what_the_model_itself_does(data, spread, tmp_path):
+    """Under every rule, and counting columns where sets overlap: a column that two submodels read may turn both."""
+    run = smoke_run(Setting(data, "partition", 9, spread=spread))
+    assert run.setting.spread == spread
+    rows = rows_of(run, None)
+    found = measure.measure(run, rows, tmp_path)["radii"]
+    for name, rule in (OF_LABELS if rows.bounds is None else OF_VALUES).items():
+        model = measure._ensemble(run, rows, tmp_path).set_params(rule=rule).fit(rows.X_train, rows.y_train)
+        assert model.spread == spread
+        within = () if rows.bounds is None else rows.bounds(rows.y_test)
+        proof = model.certify(rows.X_test, **dict(zip(("lower", "upper"), within, strict=False)))
+        assert found[name] == tally(safe_radii(proof, rows)), name
 
 
 @pytest.mark.long

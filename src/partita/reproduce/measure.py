@@ -57,15 +57,14 @@ def _partition(run: Run, rows: Rows, unfinished: Path) -> Found:
     model = _ensemble(run, rows, unfinished).fit(rows.X_train, rows.y_train)
     fitted = time.perf_counter()
     ballots = model.ballots(rows.X_test)
-    over = {} if isinstance(model.partition_, Partition) else {"reach": model.partition_.incidence()}
     proofs, certified = {}, 0.0
     for name, rule in (OF_LABELS if rows.bounds is None else OF_VALUES).items():
-        proofs[name] = _proof(rule, model, rows, ballots, over)
+        proofs[name] = _proof(rule, model, rows, ballots)
         certified = certified or time.perf_counter() - fitted  # asking the submodels, and the first rule
     chosen = {}
     if run.setting.data == "ames_raw":
         stretch = _chosen_stretch(run, rows, model.partition_)
-        proofs[CHOSEN] = _proof(Median(stretch=stretch), model, rows, ballots, over)
+        proofs[CHOSEN] = _proof(Median(stretch=stretch), model, rows, ballots)
         chosen = {"chosen_stretch": stretch}
     return {
         "fit_seconds": round(fitted - started, 3),
@@ -95,8 +94,8 @@ def _ensemble(run: Run, rows: Rows, unfinished: Path, partition: Any = None) -> 
     return FeaturePartitionClassifier(submodels.boosting_of_labels(settings), **shared)
 
 
-def _proof(rule: Rule, model: Any, rows: Rows, ballots: Array, over: dict[str, Any]) -> Certificates:
-    rule = rule.filled(rows.y_train, getattr(model, "classes_", np.empty(0)))
+def _proof(rule: Rule, model: Any, rows: Rows, ballots: Array) -> Certificates:
+    rule, over = rule.filled(rows.y_train, getattr(model, "classes_", np.empty(0))), model._over("bound", 1.0)
     if isinstance(rule, Median):
         assert rows.bounds is not None
         return rule.certify(ballots, *rows.bounds(rows.y_test), **over)
