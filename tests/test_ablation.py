@@ -34,9 +34,17 @@ METHODS = ["levine-feizi", "jia"]
 # ---- radii ----
 
 
+def outwards(p_lower, p_upper):
+    """The next floats, of the same type, of which a bound that was rounded lies on the right side; other numbers as they are."""
+    return (
+        Fraction(float(np.nextafter(one, type(one)(end)))) if isinstance(one, float | np.floating) else Fraction(one)
+        for one, end in ((p_lower, 0), (p_upper, 1))
+    )
+
+
 def plain_radius(p_lower, p_upper, d, e, method, combs=None):
     """The same in fractions, rho by rho."""
-    p, q = Fraction(p_lower), Fraction(p_upper)
+    p, q = outwards(p_lower, p_upper)
     n = math.comb(d, e)
     certified = -1
     for rho in range(d + 1):
@@ -94,11 +102,44 @@ def test_radii_of_1024_columns_at_random_and_at_every_threshold(method, e):
 def test_a_share_that_is_exactly_the_threshold_is_not_certified():
     # One of 1024 columns is kept: 1/2 + rho / 1024 is a float.
     thresholds = 0.5 + np.arange(512) / 1024
-    assert ablation_radius(thresholds, None, 1024, 1, "levine-feizi").tolist() == list(range(-1, 511))
-    assert ablation_radius(np.nextafter(thresholds, 1), None, 1024, 1, "levine-feizi").tolist() == list(range(512))
-    assert ablation_radius(2 * np.arange(512) / 1024, 0.0, 1024, 1, "jia").tolist() == list(range(-1, 511))
-    # what is a little more than a whole number of ablations is one more
-    assert ablation_radius(np.nextafter(2 * np.arange(512) / 1024, 1), 0.0, 1024, 1, "jia").tolist() == list(range(512))
+    # the next float may be the threshold, rounded up; the one after that is not, and what is more than a whole number is one more
+    for method, shares in (("levine-feizi", thresholds), ("jia", 2 * np.arange(512) / 1024)):
+        once = np.nextafter(shares, 1)
+        for given, radii in ((shares, range(-1, 511)), (once, range(-1, 511)), (np.nextafter(once, 1), range(512))):
+            assert ablation_radius(given, 0.0, 1024, 1, method).tolist() == list(radii)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+@pytest.mark.parametrize("method", METHODS)
+def test_shares_that_were_rounded_certify_no_more_than_they_are(method, dtype):
+    """Every whole number of ablations as a float, which may lie above or below it: the radius is at most that of the fraction."""
+    closer = 0
+    for d in range(2, 15):
+        for e in range(1, d):
+            n = math.comb(d, e)
+            own, other = (np.array(counts) for counts in zip(*((k, n - k) for k in range(n // 2, n + 1, max(1, n // 40))), strict=True))
+            found = ablation_radius((own / n).astype(dtype), (other / n).astype(dtype), d, e, method)
+            exact = [plain_radius(Fraction(int(a), n), Fraction(int(b), n), d, e, method) for a, b in zip(own, other, strict=True)]
+            assert np.all(found <= exact), (d, e)
+            assert np.all(found >= np.array(exact) - 1)
+            closer += np.mean(found == exact)
+    assert dtype is np.float16 or closer / 91 > 0.95  # and hardly less
+
+
+def test_a_decimal_that_rounds_up_certifies_no_more_than_it_says():
+    # 0.8 is a float above 4/5: with one of 10 columns kept, 8 of 10 votes less 3 are no majority.
+    assert Fraction(0.8) > Fraction(4, 5)
+    assert plain_radius(Fraction(4, 5), Fraction(1, 5), 10, 1, "levine-feizi") == 2
+    assert ablation_radius(0.8, None, 10, 1, "levine-feizi") == ablation_radius([0.8], [0.2], 10, 1, "levine-feizi")[0] == 2
+    assert ablation_radius(np.float32(0.8), None, 10, 1, "levine-feizi") == 2
+    # 0.8 of 5 is 4 votes, not 5, and 4 to 0 falls to 2.
+    assert plain_radius(Fraction(4, 5), Fraction(0), 5, 1, "jia") == ablation_radius(0.8, 0.0, 5, 1, "jia") == 1
+
+
+def test_integers_are_what_they_are():
+    assert ablation_radius(1, 0, 6, 1, "jia") == ablation_radius(1.0, 0.0, 6, 1, "jia") == 2
+    assert ablation_radius(True, False, 6, 1, "levine-feizi") == ablation_radius(1.0, None, 6, 1, "levine-feizi") == 2
+    assert ablation_radius([0.0, 0.0], [0.0, 1.0], 6, 1, "jia").tolist() == [-1, -1]
 
 
 def test_integers_decide_what_floats_cannot():
@@ -106,8 +147,8 @@ def test_integers_decide_what_floats_cannot():
     n = math.comb(d, e)
     p = 0.75
     for rho in (1, 5):
-        exact = Fraction(p) - Fraction(2 * (n - math.comb(d - rho, e)), n)
-        q = around([exact])  # p - q is the threshold to the last bit
+        exact = Fraction(math.nextafter(p, 0)) - Fraction(2 * (n - math.comb(d - rho, e)), n)
+        q = np.nextafter(around([exact]), 0)  # p - q, rounded outwards, is the threshold to the last bit
         assert ablation_radius(p, q, d, e, "jia").tolist() == [plain_radius(p, b, d, e, "jia") for b in q]
         assert len(set(ablation_radius(p, q, d, e, "jia").tolist())) == 2
 

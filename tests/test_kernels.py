@@ -13,10 +13,13 @@ from hypothesis.extra import numpy as npst
 from partita import kernels
 from partita.kernels import compiled, plain
 
-SETTINGS = [("plurality", 0), ("runoff", False), ("runoff", True), ("tournament", 0.0), ("tournament", 0.8), ("topk", 1), ("topk", 3)]
+SETTINGS = [("plurality", 0), ("runoff", False), ("runoff", True), ("topk", 1), ("topk", 3)]
+SETTINGS += [("tournament", (margin, start)) for margin in (0.0, 0.8) for start in ([0, 0, 0, 0, 0, 0], [1, 0, -3, 200, 0, 10**9])]
 
 
 def run(kernel, ballots, setting, labels):
+    if isinstance(setting, tuple):
+        setting = (setting[0], np.array(setting[1][: ballots.shape[2]], dtype=np.int64))
     prediction, radius, runner_up = labels.copy(), np.zeros_like(labels), np.zeros_like(labels)
     bad = kernel(ballots, setting, prediction, radius, runner_up)
     return bad, prediction.tolist(), radius.tolist(), runner_up.tolist()
@@ -68,10 +71,10 @@ def test_gap_radius_is_what_fits_into_the_budget(losses, budget):
 
 def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch):
     ballots = np.random.default_rng(0).normal(size=(3000, 9, 4)).astype(np.float32)
-    whole = kernels.decide("tournament", ballots, 0.3)
+    whole = kernels.decide("tournament", ballots, (0.3, np.zeros(4, np.int64)))
     monkeypatch.setattr(kernels, "BLOCK", 100)
     monkeypatch.setattr(kernels, "_threads", lambda: 5)
-    for before, after in zip(whole, kernels.decide("tournament", ballots, 0.3), strict=True):
+    for before, after in zip(whole, kernels.decide("tournament", ballots, (0.3, np.zeros(4, np.int64))), strict=True):
         assert np.array_equal(before, after)
 
 

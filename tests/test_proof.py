@@ -24,6 +24,11 @@ def rules(y):
     return [rule.filled(y, np.unique(y)) for rule in every]
 
 
+def asked_about(rule, ballots):
+    """The labels that a top-k certificate is about."""
+    return [rule.decide(ballots)] if isinstance(rule, TopK) else []
+
+
 def noise(X, y, columns, rng):
     X[:, columns] = rng.normal(scale=100, size=(len(X), len(columns)))
 
@@ -65,7 +70,7 @@ def test_certified_predictions_survive(case):
     n_classes = len(np.unique(y))
     X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     ballots = clf.fit(X_train, y_train).ballots(X_test)
-    proofs = [(rule, rule.certify(ballots)) for rule in rules(y_train)]
+    proofs = [(rule, rule.certify(ballots, *asked_about(rule, ballots))) for rule in rules(y_train)]
     rng = np.random.default_rng(0)
     helpful = np.argsort(-(ballots.argmax(2) == Plurality().decide(ballots)[:, None]).mean(0))
     certified, changed = 0, 0
@@ -78,7 +83,7 @@ def test_certified_predictions_survive(case):
         moved = np.flatnonzero((attacked != ballots).any(axis=(0, 2)))
         assert set(moved) <= set(helpful[:r]), "a corrupted column reached a submodel that does not own it"
         for rule, before in proofs:
-            after, safe = rule.certify(attacked), before.radius >= r
+            after, safe = rule.certify(attacked, *asked_about(rule, attacked)), before.radius >= r
             if isinstance(rule, TopK):  # the label asked about stays among the top k
                 asked = rule.certify(attacked, before.prediction)
                 assert np.all(asked.radius[safe] >= 0)

@@ -11,6 +11,19 @@ BALLOTS = np.random.default_rng(0).normal(size=(20, 7, 4)).astype(np.float32)
 RULES = [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=0.5), TopK(2)]
 
 
+def certified(rule, ballots):
+    """The certificates of a rule; for TopK those of the first label."""
+    asked = [np.zeros(len(ballots), dtype=int)] if isinstance(rule, TopK) else []
+    return rule.certify(ballots, *asked)
+
+
+def test_top_k_without_labels_is_refused():
+    """The plurality label with a top-k radius would say more than is proven."""
+    for work in (lambda: TopK(2).certify(BALLOTS), lambda: certify(BALLOTS, TopK(2))):
+        with pytest.raises(InputError, match="labels is missing: the radius of TopK"):
+            work()
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
@@ -18,7 +31,7 @@ def test_unfinite_ballots_are_refused(rule, dtype, bad):
     ballots = BALLOTS.astype(dtype)
     ballots[11, 6, 3] = bad
     with pytest.raises(InputError, match="ballots holds a NaN or an infinity in row 11"):
-        rule.certify(ballots)
+        certified(rule, ballots)
 
 
 def test_the_first_bad_row_of_many_blocks_is_named():
@@ -44,17 +57,17 @@ def test_texts_are_refused():
 def test_any_layout_and_number_type(rule):
     """Integers, half precision, transposed and strided views give what the same numbers in float64 give."""
     small = np.random.default_rng(1).integers(0, 5, size=(12, 5, 3))
-    expected = rule.certify(small.astype(np.float64))
+    expected = certified(rule, small.astype(np.float64))
     views = [small, small.astype(np.float16), small.astype(np.uint8), np.asfortranarray(small.astype(np.float32)), small.tolist()]
     for view in [*views, np.repeat(small, 2, axis=0)[::2]]:
-        proof = rule.certify(view)
+        proof = certified(rule, view)
         assert np.array_equal(proof.prediction, expected.prediction)
         assert np.array_equal(proof.radius, expected.radius)
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_no_rows(rule):
-    assert len(rule.certify(np.zeros((0, 3, 2)))) == 0
+    assert len(certified(rule, np.zeros((0, 3, 2)))) == 0
 
 
 @pytest.mark.parametrize("rule", [*RULES, Median(stretch=1.3, centre=2.0)], ids=repr)
@@ -74,9 +87,14 @@ def test_settings_in_scikit_learns_way(rule):
         (Tournament(margin=np.inf), "margin is inf"),
         (Tournament(margin=np.nan), "margin is nan"),
         (Tournament(margin="wide"), "margin is 'wide'"),
-        (Tournament(prior=1.0), "prior is 1.0"),
+        (Tournament(prior=1.1), "prior is 1.1"),
         (Tournament(prior=-0.1), "prior is -0.1"),
         (Tournament(prior=0.5), "shares is missing"),
+        (Tournament(offset=1.0), "shares is missing: with offset=1.0"),
+        (Tournament(offset=np.nan), "offset is nan"),
+        (Tournament(offset="much"), "offset is 'much'"),
+        (Tournament(offset=[0, np.inf, 0, 0]), "offset is"),
+        (Tournament(offset=[0, 1]), "offset has shape"),
         (Tournament(prior=0.5, shares=[0.5, 0.5]), "shares has shape"),
         (Tournament(prior=0.5, shares=[0.5, 0.5, 0.0, 0.1]), "4 positive numbers"),
         (RunOff(exact="yes"), "exact is 'yes'"),
@@ -87,7 +105,7 @@ def test_settings_in_scikit_learns_way(rule):
 )
 def test_wrong_settings_are_named(rule, message):
     with pytest.raises(InputError, match=message):
-        rule.certify(BALLOTS)
+        certified(rule, BALLOTS)
 
 
 def test_unknown_rules_are_named():

@@ -130,7 +130,7 @@ class _Batch:
             self.ballots, self.lower, self.upper = self.rule.checked(ballots, lower, upper)
         else:
             self.ballots = as_ballots(ballots)
-            self.own_radius = self.rule.certify(self.ballots).radius  # also refuses what is not finite
+            self.own_radius = self.rule.decision(self.ballots).radius  # also refuses what is not finite
         self.n_rows, n_submodels = self.ballots.shape[:2]
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
 

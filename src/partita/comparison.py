@@ -18,9 +18,11 @@ from .baselines import (
 )
 from .baselines.published import Published
 from .baselines.published import published as printed
+from .bounds import bounds_around
+from .certificates import Certificates, Counts
 from .errors import InputError, MissingExtraError
 from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
-from .metrics import certified_accuracy, median_radius
+from .metrics import asks_about_labels, certified_accuracy, certified_balanced_accuracy, find_certifier, median_radius
 
 EVASION, POISONING, BACKDOOR, PATCH, ROWS = "evasion", "poisoned columns", "backdoor", "patch", "poisoned rows"
 COVERS: dict[type, tuple[str, ...]] = {
@@ -38,7 +40,7 @@ BY_CHANCE = (RandomizedAblationClassifier, RandomizedAblationRegressor)  # their
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line a method, as dictionaries: accuracy, median radius, certified accuracy at some radii, times, and what is covered."""
+    """One line a method, as dictionaries: accuracies, mean recalls, the median radius, times, and what is covered."""
 
     rows: list[dict[str, Any]]
 
@@ -75,18 +77,34 @@ def compare(
 ) -> Comparison:
     """Fit every method on the same rows, certify the same rows, and tell what came out.
 
-    A radius counts different things for different methods (columns, training rows, patches): the table says which, and what is covered.
+    A radius counts different things for different methods (columns, training rows, patches): the
+    table says which, and what is covered. For labels it has the mean recall too (the mean over
+    labels of the share of their rows that are right), without an attack and at the largest of
+    ``radii``: a constant has 1 / (number of labels) there, however often it is right.
 
     Parameters
     ----------
-    methods : mapping from a name to an estimator with fit and certify
-        Each is cloned. Estimators of your own are told apart by ``certify`` alone, and nothing is said about what they cover.
-    radii : list of int
+    methods : mapping from a name to an estimator
+        Each is cloned. A plain scikit-learn estimator, which has no ``certify``, is a baseline:
+        nothing is proven about it, so its certified accuracy is 0 from radius 1 on. A Pipeline, or
+        a search, with a method at its end is certified too. Nothing is said about what estimators
+        of your own cover, or Pipelines, whose other steps are not looked at.
+    X_train, y_train : the rows to learn from
+    X_test, y_test : the rows to certify
+    radii : list of int, default=(1, 2, 4)
         Where certified accuracy is looked at, beside 0.
-    tolerance, relative : for regressors, what counts as right
-    patch : (height, width), for SmoothingClassifier
-    published : "cifar10", default=None
-        Add lines with the printed numbers of defences against ``patch`` that are not implemented here (Patch IBP, BagCert), marked as such.
+    tolerance, relative : float, optional
+        For regressors, what counts as right.
+    patch : (height, width), optional
+        For SmoothingClassifier.
+    published : "cifar10", optional
+        Add lines with the printed numbers of defences against ``patch`` that are not implemented
+        here (Patch IBP, BagCert), marked as such.
+
+    Returns
+    -------
+    Comparison
+        ``rows``, ``to_frame()`` and ``to_markdown()``.
 
     Examples
     --------
@@ -95,10 +113,11 @@ def compare(
     >>> from partita import FeaturePartitionClassifier, compare
     >>> from partita.baselines import ConstantClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> methods = {"partition": FeaturePartitionClassifier(GaussianNB(), n_submodels=9), "constant": ConstantClassifier()}
+    >>> partition = FeaturePartitionClassifier(GaussianNB(), n_submodels=9)
+    >>> methods = {"partition": partition, "one model": GaussianNB(), "constant": ConstantClassifier()}
     >>> table = compare(methods, X[::2], y[::2], X[1::2], y[1::2], radii=[2])
-    >>> [row["method"] for row in table.rows]
-    ['partition', 'constant']
+    >>> [(row["method"], row["covers"]) for row in table.rows[1:]]
+    [('one model', 'nothing'), ('constant', 'evasion, poisoned columns, backdoor, patch')]
     """
     if not methods:
         raise InputError("methods is empty: give at least one, such as {'partition': FeaturePartitionClassifier()}")
@@ -113,30 +132,47 @@ def compare(
 def _line(name: str, method: Any, data: tuple[Any, ...], radii: Sequence[int], tolerance: Any, relative: Any, patch: Any) -> dict[str, Any]:
     X_train, y_train, X_test, y_test = data
     model = clone(method)
-    options: dict[str, Any] = {}
-    if is_regressor(model):
-        options = {"around": np.asarray(y_test, dtype=float), "tolerance": tolerance, "relative": relative}
-    elif isinstance(model, SmoothingClassifier):
-        if patch is None:
-            raise InputError(f"patch is missing: {name!r} is proven against patches; give (height, width)")
-        options = {"patch": patch}
+    if isinstance(model, SmoothingClassifier) and patch is None:
+        raise InputError(f"patch is missing: {name!r} is proven against patches; give (height, width)")
+    around = {"around": np.asarray(y_test, dtype=float), "tolerance": tolerance, "relative": relative} if is_regressor(model) else {}
     started = time.perf_counter()
     model.fit(X_train, y_train)
     fitted = time.perf_counter()
-    proof = model.certify(X_test, **options)
+    found = find_certifier(model, X_test)
+    if found is None:
+        proof, covers, kind = _unproven(model.predict(X_test), around), "nothing", "none"
+    else:
+        certifier, rows = found
+        options = around | ({"patch": patch} if isinstance(certifier, SmoothingClassifier) else {})
+        proof = certifier.certify(rows, **options | ({"labels": y_test} if asks_about_labels(certifier) else {}))
+        known = [", ".join(covered) for cls, covered in COVERS.items() if isinstance(certifier, cls)]
+        covers = known[0] if known and rows is X_test else "?"
+        kind = "with probability" if isinstance(certifier, BY_CHANCE) else "deterministic"
     certified = time.perf_counter()
-    covers = next((covered for known, covered in COVERS.items() if isinstance(model, known)), None)
+    at = max(radii, default=0)
     return {
         "method": name,
         "accuracy": certified_accuracy(y_test, proof, 0),
+        **({} if around else {"mean recall": certified_balanced_accuracy(y_test, proof, 0)}),
         "median r": median_radius(y_test, proof),
         **{f"r = {radius}": certified_accuracy(y_test, proof, radius) for radius in radii},
+        **({} if around or not at else {f"mean recall at r = {at}": certified_balanced_accuracy(y_test, proof, at)}),
         "r counts": proof.counts.what,
         "fit": fitted - started,
         "per row": (certified - fitted) / len(proof),
-        "covers": "?" if covers is None else ", ".join(covers),
-        "proof": "with probability" if isinstance(model, BY_CHANCE) else "deterministic",
+        "covers": covers,
+        "proof": kind,
     }
+
+
+def _unproven(prediction: Any, around: Mapping[str, Any]) -> Certificates:
+    """What is known about predictions that nothing is proven about: whether they are right now."""
+    said = np.asarray(prediction)
+    nothing = Counts("nothing", 0)
+    if not around:
+        return Certificates(said, np.zeros(len(said), dtype=np.int64), None, nothing)
+    low, high, truth = bounds_around(said, **around)
+    return Certificates(said, np.where((said >= low) & (said <= high), 0, -1), None, nothing, truth, of_values=True)
 
 
 def _published_line(other: Published, names: Sequence[str], patch: Any) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def semi_supervised(estimator: Any) -> Any:
 
 def check_constants(rule: Rule) -> None:
     """What a rule would learn from all labels must be given."""
-    if isinstance(rule, Tournament) and rule.prior and rule.shares is None:
-        raise InputError("shares is missing: under label_attacks the labels' shares for prior must be constants that you give")
+    if isinstance(rule, Tournament) and rule.needs_shares and rule.shares is None:
+        raise InputError("shares is missing: under label_attacks the labels' shares for prior and offset must be constants that you give")
     if isinstance(rule, Median) and rule.centre is None and rule.stretch != 1:
         raise InputError("centre is missing: under label_attacks the centre of the stretch must be a constant that you give")

@@ -60,14 +60,16 @@ def word(scores, y, z, margin):
     return round(Q * max(-1.0, min(1.0, difference / margin)))
 
 
-def tournament(row, margin):
+def tournament(row, margin, head_start=None):
     labels = range(len(row[0]))
+    head_start = head_start or [0] * len(labels)
     words = {(y, z): [word(scores, y, z, margin) for scores in row] for y in labels for z in labels if y != z}
-    y = max(labels, key=lambda y: (min(sum(words[y, z]) for z in labels if z != y), -y))
+    gaps = {(y, z): head_start[y] - head_start[z] + sum(words[y, z]) for y, z in words}
+    y = max(labels, key=lambda y: (min(gaps[y, z] for z in labels if z != y), -y))
     found = []
     for z in labels:
         if z != y:
-            budget = sum(words[y, z]) - (z < y)
+            budget = gaps[y, z] - (z < y)
             losses = sorted((s + (Q if margin else 1) for s in words[y, z]), reverse=True)
             radius = next((r for r in range(len(losses)) if sum(losses[: r + 1]) > budget), len(losses)) if budget >= 0 else -1
             found.append((radius, budget, z))

@@ -42,6 +42,22 @@ def test_a_margin():
         assert rule.certify(row[None], reach=reach).radius[0] <= rule.certify(row[None], reach=reach, cover="exact").radius[0] <= truth
 
 
+@pytest.mark.parametrize("margin", [0.0, 2.0])
+def test_a_prior_and_a_head_start(margin):
+    """Both are part of every gap, also where units overlap: the attacker meets the shifted scores and the head start."""
+    shares = np.array([0.8, 0.15, 0.05])
+    rule = Tournament(margin=margin, prior=0.9, offset=0.5, shares=shares)
+    decide = attacker.tournament_with(rule.head_start(3))
+    certified = 0
+    for row, reach in cases(5, 150 if margin else 500, most_submodels=3 if margin else 6):
+        row = row * 2
+        truth = attacker.truth(row - 0.9 * np.log(shares), decide, margin, reach)
+        bound, exact = (rule.certify(row[None], reach=reach, cover=cover).radius[0] for cover in ("bound", "exact"))
+        assert bound <= exact <= truth, (row, reach)
+        certified += bound > 0
+    assert certified > 25  # the attacker meets certified rows
+
+
 def test_top_k():
     for row, reach in cases(2, 400):
         for label in range(3):
@@ -93,8 +109,9 @@ def test_what_cannot_be_broken_withstands_all_units():
     ballots = np.tile(np.array([5.0, 0, 0]), (1, 7, 1))
     reach = np.zeros((4, 7), dtype=bool)
     reach[:, :3] = True  # four submodels of seven are out of reach
-    for rule in (Plurality(), Tournament(), RunOff(), TopK(1)):
+    for rule in (Plurality(), Tournament(), RunOff()):
         assert rule.certify(ballots, reach=reach).radius[0] == 4
+    assert TopK(1).certify(ballots, [0], reach=reach).radius[0] == 4
 
 
 @settings(max_examples=100, deadline=None)
@@ -109,7 +126,7 @@ def test_twins(seed, margin):
     starts, members = np.concatenate([[0], np.cumsum(groups.sum(axis=1))]), np.nonzero(groups)[1]
     for name, arguments, n_rivals in (
         ("plurality_losses", (ballots, 0), n_labels),
-        ("tournament_losses", (ballots, margin), n_labels),
+        ("tournament_losses", (ballots, (margin, rng.integers(-3, 4, size=n_labels))), n_labels),
         ("median_losses", (votes, *ends), 2),
     ):
         answers = []

@@ -35,7 +35,7 @@ def is_exact(rule, n_labels):
 @settings(max_examples=300, deadline=None)
 @given(data=st.data())
 def test_certificate_against_every_attack(rule, data):
-    margin, decide = getattr(rule, "margin", 0.0), DECISIONS[type(rule)]
+    margin, decide = getattr(rule, "margin", None) or 0.0, DECISIONS[type(rule)]
     row = data.draw(ballots_of(most_submodels=4 if margin else 7))
     proof = rule.certify(row[None])
     honest = attacker.parts(attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1])
@@ -44,6 +44,41 @@ def test_certificate_against_every_attack(rule, data):
     assert proof.radius[0] <= truth
     if is_exact(rule, row.shape[1]):
         assert proof.radius[0] == truth
+
+
+@pytest.mark.parametrize("margin", [0.0, MARGIN])
+@settings(max_examples=300, deadline=None)
+@given(data=st.data())
+def test_head_starts_against_every_attack(margin, data):
+    """A constant in every gap, of any size: nothing that is certified falls, and two labels are certified exactly."""
+    row = data.draw(ballots_of(most_submodels=4 if margin else 6))
+    votes = data.draw(
+        st.lists(st.sampled_from([-3.0, -1.0, -0.4, 0.0, 0.3, 0.5, 1.0, 2.0, 9.0]), min_size=row.shape[1], max_size=row.shape[1])
+    )
+    rule = Tournament(margin=margin, offset=votes)
+    proof = rule.certify(row[None])
+    head_start = [round((127 if margin else 1) * one) for one in votes]
+    assert answers(proof)[0] == slow_rules.tournament(row.tolist(), margin, head_start)
+    decide = attacker.tournament_with(head_start)
+    assert (
+        proof.prediction[0]
+        == decide(*attacker.parts(attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1]))[0]
+    )
+    truth = attacker.truth(row.astype(float), decide, margin)
+    assert proof.radius[0] <= truth
+    if row.shape[1] == 2:
+        assert proof.radius[0] == truth
+
+
+def test_a_single_offset_puts_the_prior_back_once():
+    """``b(y) = lambda * Q * log(share) / margin``, rounded once for each label."""
+    shares = np.array([0.9, 0.09, 0.01])
+    for margin, full in ((0.5, 127), (2.0, 127), (0.0, 1)):
+        expected = np.rint(full * 0.7 * np.log(shares) / (margin or 1))
+        assert np.array_equal(Tournament(margin=margin, offset=0.7, shares=shares).head_start(3), expected)
+    ballots = np.random.default_rng(0).normal(size=(200, 9, 3)).astype(np.float32)
+    plain, once = Tournament(margin=0.5), Tournament(margin=0.5, offset=1.0, shares=shares)
+    assert np.bincount(once.decide(ballots), minlength=3)[0] > np.bincount(plain.decide(ballots), minlength=3)[0] + 50
 
 
 @pytest.mark.parametrize("rule", [RunOff(exact=True), Tournament(), RunOff()], ids=repr)

@@ -1,4 +1,4 @@
-"""How many columns a vote over random ablations withstands: exact in integers, from bounds on the shares of the votes.
+"""How many columns a vote over random ablations withstands, from bounds on the shares of the votes.
 
 An ablation keeps ``e`` of ``d`` columns. There are ``N = C(d, e)`` of them, all equally likely, and a share of the votes is a whole number
 of them divided by N. Whoever rewrites ``rho`` columns changes the vote of those ablations that keep one of them, ``M = N - C(d - rho, e)``
@@ -27,14 +27,18 @@ SLACK = 1e-10
 def ablation_radius(p_lower: Any, p_upper: Any, d: int, e: int, method: str = "levine-feizi") -> Array:
     """The largest number of rewritten columns at which the top label stays the top label; -1 where it may not be the top label now.
 
-    Exact: every float is the fraction it is, and every comparison is one of whole numbers, or has the same outcome as one.
+    A float may be the nearest one to a bound that lies on its other side: 0.8 lies above 4/5. So
+    ``p_lower`` is taken one float lower and ``p_upper`` one float higher than given, in their own type;
+    integers are exact. From there on every comparison is one of whole numbers, or has the same outcome
+    as one.
 
     Parameters
     ----------
     p_lower : array of probabilities
-        A lower bound on the top label's share of all ablations.
+        A lower bound on the top label's share of all ablations, off by rounding at most.
     p_upper : array of probabilities, or None
-        An upper bound on every other label's share. "levine-feizi" does not look at it.
+        An upper bound on every other label's share, off by rounding at most. "levine-feizi" does not
+        look at it.
     d, e : int
         There are ``d`` columns, and an ablation keeps ``e`` of them.
     method : "levine-feizi" or "jia", default="levine-feizi"
@@ -55,8 +59,8 @@ def ablation_radius(p_lower: Any, p_upper: Any, d: int, e: int, method: str = "l
     """
     check_kept(d, e)
     check_method(method)
-    low = _probabilities("p_lower", p_lower)
-    high = None if p_upper is None else _probabilities("p_upper", p_upper)
+    low = _probabilities("p_lower", p_lower, towards=0)
+    high = None if p_upper is None else _probabilities("p_upper", p_upper, towards=1)
     if high is not None:
         try:
             low, high = np.broadcast_arrays(low, high)
@@ -197,10 +201,13 @@ def check_level(alpha: Any) -> None:
         raise InputError(f"alpha is {alpha!r}: it must be a probability above 0 and below 1, such as 0.0001")
 
 
-def _probabilities(name: str, given: Any) -> Array:
+def _probabilities(name: str, given: Any, towards: int) -> Array:
+    """Probabilities as float64, each float moved to the next one of its own type towards 0 or 1."""
     array = array_of(name, given)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
-        raise InputError(f"{name} holds {array.dtype}: give numbers of 64 bits at most, which are kept as they are")
+        raise InputError(f"{name} holds {array.dtype}: give numbers of 64 bits at most")
     if not np.all((array >= 0) & (array <= 1)):
         raise InputError(f"{name} holds {array[~((array >= 0) & (array <= 1))][0]}: a probability lies between 0 and 1")
+    if array.dtype.kind == "f":
+        array = np.nextafter(array, array.dtype.type(towards))
     return array.astype(np.float64)

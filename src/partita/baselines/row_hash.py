@@ -51,6 +51,8 @@ def canonical(value: Any) -> float | str:
             return _number(value)
         if isinstance(value, date | timedelta | np.datetime64 | np.timedelta64):
             return GAP if value != value else _nanoseconds(value) / 10**9  # of integers: rounded once, to the nearest float
+    except MemoryError:
+        raise
     except Exception:  # a number that cannot be one, a time out of range: as strange as any other object
         pass
     return f"<{type(value).__name__}>"

@@ -263,5 +263,7 @@ def _check_rule(rule: Rule, estimator: Any) -> None:
             f"rule {rule!r} compares scores, but {type(estimator).__name__} has neither predict_proba nor decision_function: "
             "use rule='plurality'"
         )
-    if isinstance(rule, Tournament) and rule.prior and rule.shares is None:
-        raise InputError("shares is missing: where rows may be inserted the labels' shares for prior must be constants that you give")
+    if isinstance(rule, Tournament) and rule.needs_shares and rule.shares is None:
+        raise InputError(
+            "shares is missing: where rows may be inserted the labels' shares for prior and offset must be constants that you give"
+        )

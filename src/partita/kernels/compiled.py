@@ -270,21 +270,23 @@ def _word(mine: float, other: float, margin: float) -> Any:
 
 
 @_compile
-def _all_duels(by_label: Array, margin: float, gaps: Array, wins: Array) -> None:
-    """``gaps[y, z]``: the sum of the words; ``wins`` is filled only without a margin."""
+def _all_duels(by_label: Array, margin: float, head_start: Array, gaps: Array, wins: Array) -> None:
+    """``gaps[y, z]``: the sum of the words and y's head start over z; ``wins`` is filled only without a margin."""
     n_labels, n_submodels = by_label.shape
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
             mine, other = by_label[y], by_label[z]
             if margin > 0:
-                gap = np.int32(0)
+                said = np.int32(0)
                 for t in range(n_submodels):
-                    gap += _word(mine[t], other[t], margin)
-                gaps[y, z], gaps[z, y] = gap, -gap
+                    said += _word(mine[t], other[t], margin)
+                gap = np.int64(said)
             else:
                 above, below = _duel(mine, other)
                 wins[y, z], wins[z, y] = above, below
-                gaps[y, z], gaps[z, y] = above - below, below - above
+                gap = above - below
+            gap += head_start[y] - head_start[z]
+            gaps[y, z], gaps[z, y] = gap, -gap
 
 
 @_compile
@@ -302,8 +304,10 @@ def _best_worst_duel(gaps: Array) -> int:
 
 
 @_compile
-def tournament(ballots: Array, margin: float, prediction: Array, radius: Array, runner_up: Array) -> int:
+def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array) -> int:
+    """``setting``: the margin, and every label's head start, an integer that is added to its gaps once (int64, one per label)."""
     n_rows, n_submodels, n_labels = ballots.shape
+    margin, head_start = setting
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
     gaps = np.empty((n_labels, n_labels), np.int64)
     wins = np.empty((n_labels, n_labels), np.int64)
@@ -312,7 +316,7 @@ def tournament(ballots: Array, margin: float, prediction: Array, radius: Array, 
         if not _finite(ballots[i]):
             return i
         _lay_out(ballots[i], by_label)
-        _all_duels(by_label, margin, gaps, wins)
+        _all_duels(by_label, margin, head_start, gaps, wins)
         y = _best_worst_duel(gaps)
         least, least_gap, rival = n_submodels, FAR, -1
         for z in range(n_labels):
@@ -382,14 +386,15 @@ def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array)
 
 
 @_compile
-def tournament_losses(ballots: Array, margin: float, losses: Array, budgets: Array) -> None:
+def tournament_losses(ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array) -> None:
     n_rows, n_submodels, n_labels = ballots.shape
+    margin, head_start = setting
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
     gaps = np.empty((n_labels, n_labels), np.int64)
     wins = np.empty((n_labels, n_labels), np.int64)
     for i in range(n_rows):
         _lay_out(ballots[i], by_label)
-        _all_duels(by_label, margin, gaps, wins)
+        _all_duels(by_label, margin, head_start, gaps, wins)
         y = _best_worst_duel(gaps)
         for z in range(n_labels):
             budgets[i, z] = FAR if z == y else gaps[y, z] - (z < y)

@@ -163,18 +163,19 @@ def _words(mine: Array, other: Array, margin: float) -> Array:
 
 
 @np.errstate(over="ignore")  # a difference or quotient beyond all numbers is clipped, as it should be
-def tournament(ballots: Array, margin: float, prediction: Array, radius: Array, runner_up: Array) -> int:
+def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array) -> int:
     bad = _first_bad(ballots)
     if bad >= 0:
         return bad
     n_rows, n_submodels, n_labels = ballots.shape
+    margin, head_start = setting
     prediction[:], radius[:], runner_up[:] = 0, n_submodels, -1
     if n_labels == 1:
         return -1
-    gaps = np.full((n_rows, n_labels, n_labels), n_submodels * Q + 1)
+    gaps = np.full((n_rows, n_labels, n_labels), FAR)
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
-            gap = _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1)
+            gap = _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1) + head_start[y] - head_start[z]
             gaps[:, y, z], gaps[:, z, y] = gap, -gap
     winner = gaps.min(2).argmax(1)
     rows = np.arange(n_rows)
@@ -218,16 +219,17 @@ def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array)
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 
-def tournament_losses(ballots: Array, margin: float, losses: Array, budgets: Array) -> None:
+def tournament_losses(ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array) -> None:
     n_rows, _, n_labels = ballots.shape
+    margin, head_start = setting
     decision = np.zeros((3, n_rows), np.int64)
-    tournament(ballots, margin, *decision)
+    tournament(ballots, setting, *decision)
     y, rows, largest = decision[0], np.arange(n_rows), Q if margin > 0 else 1
     for z in range(n_labels):
         with np.errstate(over="ignore"):
             words = _words(ballots[rows, :, y], ballots[:, :, z], margin)
         losses[:, z] = words + largest
-        budgets[:, z] = words.sum(1) - (z < y)
+        budgets[:, z] = words.sum(1) + head_start[y] - head_start[z] - (z < y)
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 

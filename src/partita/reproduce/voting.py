@@ -5,10 +5,10 @@ from ..rules import Median, Plurality, Rule, RunOff, Tournament
 OF_LABELS: dict[str, Rule] = {
     "plurality": Plurality(),
     "run-off": RunOff(),
-    "tournament": Tournament(),
-    "tournament, margin 0.5": Tournament(margin=0.5),
-    "tournament, margin 1": Tournament(margin=1.0),
-    "tournament, prior 0.5": Tournament(prior=0.5),
+    "tournament": Tournament(margin=0.0, prior=0.0),
+    "tournament, margin 0.5": Tournament(margin=0.5, prior=0.0),
+    "tournament, margin 1": Tournament(margin=1.0, prior=0.0),
+    "tournament, prior 0.5": Tournament(margin=0.0, prior=0.5),
 }
 OF_VALUES: dict[str, Median] = {
     "median": Median(),

@@ -15,6 +15,9 @@ from ..reach import Reach
 
 Array = NDArray[Any]
 
+HIGHEST = -float(np.log(1e-9))  # scores beyond it, or below its negative, are cut off where they are averaged
+TIE = 1e-9  # by how much of it a share falls behind the largest
+
 
 class Rule:
     """A decision rule. Its settings are the arguments of ``__init__``, stored as they are and checked when the rule is used."""
@@ -41,8 +44,16 @@ class Rule:
     def check(self) -> None:
         """Raise if a setting cannot be right."""
 
-    def filled(self, y: Array, classes: Array) -> "Rule":
-        """A copy whose open settings are filled from the training labels (regression: ``classes`` is empty)."""
+    def filled(self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False) -> "Rule":
+        """A copy whose open settings are filled in before training.
+
+        ``y``: the training labels, None where they may be attacked; ``classes``: the labels there are (regression: empty);
+        ``probabilities``: whether the submodels' scores are log-probabilities; ``balanced``: whether the estimator weighs its classes.
+        """
+        return type(self)(**self.get_params())
+
+    def brief(self) -> Self:
+        """A copy without what fit filled in from the labels, for people to read."""
         return type(self)(**self.get_params())
 
     def certify(self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
@@ -74,6 +85,18 @@ class Rule:
         """The predicted class of every row, as an index."""
         return self.decision(as_ballots(ballots)).prediction
 
+    def probabilities(self, ballots: Any) -> Array:
+        """Scores for ranking, (rows, classes): positive, with sum 1, the largest for the class that is decided.
+
+        Nothing is proven about them.
+        """
+        array = as_ballots(ballots)
+        return favouring(self.leaning(array), self.decide(array))
+
+    def leaning(self, ballots: Array) -> Array:
+        """What the submodels make of each class together, as shares (rows, classes); the decision may be another."""
+        return softmax(mean_scores(ballots))
+
 
 def as_ballots(ballots: Any) -> Array:
     """Ballots as an array (N, T, C) of numbers; whether they are finite is seen when they are counted."""
@@ -88,6 +111,41 @@ def as_ballots(ballots: Any) -> Array:
     if 0 in array.shape[1:]:
         raise InputError(f"ballots has shape {array.shape}: there must be at least one submodel and one class")
     return array
+
+
+def mean_scores(ballots: Array) -> Array:
+    """The mean over submodels of their scores, each within the range that a log-probability has."""
+    return np.asarray(np.clip(ballots, -HIGHEST, HIGHEST).mean(axis=1, dtype=np.float64))
+
+
+def vote_shares(ballots: Array) -> Array:
+    """The share of the submodels that vote for each class: (rows, classes)."""
+    votes = ballots.argmax(axis=2)
+    return np.stack([(votes == label).mean(axis=1) for label in range(ballots.shape[2])], axis=1)
+
+
+def softmax(scores: Array) -> Array:
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def favouring(shares: Array, chosen: Array) -> Array:
+    """The shares with the least change that makes the chosen class of every row the largest: those above it come down to one level."""
+    out = np.array(shares, dtype=np.float64)
+    rows = np.arange(len(out))
+    own = out[rows, chosen]
+    others = out.copy()
+    others[rows, chosen] = 0
+    for i in np.flatnonzero((others >= own[:, None]).any(axis=1) & (others.max(axis=1) > 0)):
+        rest = np.sort(np.delete(out[i], chosen[i]))[::-1]
+        for k in range(1, len(rest) + 1):  # the k largest share one level with the chosen class
+            level = (own[i] + rest[:k].sum()) / (k + 1)
+            if k == len(rest) or rest[k] <= level:
+                break
+        out[i] = np.minimum(out[i], level * (1 - TIE))
+        out[i, chosen[i]] = 0
+        out[i, chosen[i]] = 1 - out[i].sum()
+    return out
 
 
 def refuse_unfinite(name: str, bad_row: int) -> None:

@@ -45,11 +45,14 @@ class Median(Rule):
         if self.centre is not None and not (isinstance(self.centre, Real) and np.isfinite(float(self.centre))):
             raise InputError(f"centre is {self.centre!r}: it must be a finite number")
 
-    def filled(self, y: Array, classes: Array) -> "Median":
+    def filled(self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False) -> "Median":
         rule = Median(**self.get_params())
-        if rule.centre is None:
+        if rule.centre is None and y is not None:
             rule.centre = float(np.median(y))
         return rule
+
+    def brief(self) -> "Median":
+        return Median(stretch=self.stretch)
 
     def _stretched(self, votes: Any) -> Array:
         self.check()

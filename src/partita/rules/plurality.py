@@ -2,11 +2,12 @@
 
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from .. import kernels
 from ..certificates import Certificates
-from .base import GapRule, certificates
+from .base import GapRule, certificates, mean_scores, softmax, vote_shares
 
 Array = NDArray[Any]
 
@@ -22,6 +23,10 @@ class Plurality(GapRule):
 
     def decision(self, ballots: Array) -> Certificates:
         return certificates("plurality", ballots, 0)
+
+    def leaning(self, ballots: Array) -> Array:
+        votes = vote_shares(ballots)
+        return np.asarray((ballots.shape[1] * votes + softmax(mean_scores(ballots))) / (ballots.shape[1] + 1))  # less than a vote
 
     def gaps(self, ballots: Array) -> kernels.Gaps:
         return kernels.gaps("plurality", ballots, 0)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..certificates import Certificates
 from ..errors import InputError
 from ..reach import Reach
-from .base import Rule, as_ballots, certificates, over_units
+from .base import Rule, as_ballots, certificates, over_units, vote_shares
 
 Array = NDArray[Any]
 
@@ -39,11 +39,14 @@ class TopK(Rule):
     ) -> Certificates:
         """Certify that each row's label stays among its top k; radius -1: it is not there now.
 
-        ``labels`` are class indexes, one a row; None asks about the plurality labels. ``reach`` as in every rule.
+        ``labels`` are class indexes, one per row: what the radius is about. ``reach`` as in every rule.
         """
-        if labels is None:
-            return super().certify(ballots, reach=reach, **cover)
         array = as_ballots(ballots)
+        if labels is None:
+            raise InputError(
+                f"labels is missing: the radius of TopK({self.k}) is about a label that stays among the top {self.k}, not about the "
+                "prediction; give one label per row, such as the true ones"
+            )
         n_rows, n_submodels, n_labels = array.shape
         asked = np.asarray(labels)
         if asked.shape != (n_rows,) or asked.dtype.kind not in "iu" or not np.all((asked >= 0) & (asked < n_labels)):
@@ -60,6 +63,9 @@ class TopK(Rule):
     def _about(self, ballots: Array, labels: Array) -> Certificates:
         self.check()
         return certificates("topk", ballots, int(self.k), labels=labels)
+
+    def leaning(self, ballots: Array) -> Array:
+        return vote_shares(ballots)
 
     def decide(self, ballots: Any) -> Array:
         return certificates("plurality", as_ballots(ballots), 0).prediction
