@@ -27,6 +27,9 @@ from partita.datasets.catalogue import DATA
 from partita.datasets.pickled import frame_columns
 from partita.datasets.tables import ExactTable, csv_columns, csv_of
 from partita.datasets.telling import SourceError
+from partita.reproduce.others import _scaled_by
+from partita.reproduce.rows import Rows
+from partita.reproduce.submodels import boosting_of_values, linear_of_values
 from partita.rules import Median
 
 STATIONS_FILE = Path(__file__).resolve().parents[2] / "shared" / "data" / "weather_europe.parquet"  # not part of the project
@@ -336,7 +339,7 @@ def test_tables_need_pandas(cache, houses, monkeypatch):
 
 
 def made_weather(rows, seed):
-    """A frame as the Shifts files hold it; every tenth row has a gap, and the last has none but in its climate."""
+    """A frame as the Shifts files hold it; every tenth row has a gap, the second its temperature, and the last its climate alone."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(rows, len(weather.COLUMNS))).round(4), columns=weather.COLUMNS)
     frame["fact_time"] = 1_538_352_000.0 + 3600 * rng.integers(4000, size=rows)
@@ -345,6 +348,7 @@ def made_weather(rows, seed):
     for row in range(0, rows - 1, 10):
         frame.loc[row, weather.COLUMNS[(7 * row) % 129]] = np.nan
     frame.loc[rows - 1, "climate"] = np.nan
+    frame.loc[1, "fact_temperature"] = np.nan
     return frame
 
 
@@ -364,16 +368,17 @@ def files(frames, tmp_path):
 
 def test_weather(files, frames):
     data = load_weather(files)
-    train, test = pd.concat([frames["train"], frames["dev_in"]]).dropna(), frames["eval_in"].dropna()
-    assert len(train) == 350 - 35 - 2
-    assert (data.X_train.shape, data.X_test.shape) == ((313, 128), (89, 128))
+    train, test = (frame.dropna(subset="fact_temperature") for frame in (pd.concat([frames["train"], frames["dev_in"]]), frames["eval_in"]))
+    assert (data.X_train.shape, data.X_test.shape) == ((347, 128), (99, 128))
+    assert data.X_train.isna().sum().sum() == train.isna().sum().sum() > 30
     assert list(data.X_train) == [name for name in weather.COLUMNS if name != "fact_temperature"]
     for X, y, frame in ((data.X_train, data.y_train, train), (data.X_test, data.y_test, test)):
         assert np.array_equal(y, frame["fact_temperature"])
-        assert np.array_equal(X["fact_time"], frame["fact_time"])
-        assert X["climate"].tolist() == frame["climate"].tolist()
+        assert np.array_equal(X["fact_time"], frame["fact_time"], equal_nan=True)
+        assert X["climate"].isna().any()
+        assert X["climate"].fillna("?").tolist() == frame["climate"].fillna("?").tolist()
         numbers = [name for name in X if name not in ("fact_time", "climate")]
-        assert np.array_equal(X[numbers], frame[numbers].astype(np.float32))
+        assert np.array_equal(X[numbers], frame[numbers].astype(np.float32), equal_nan=True)
         assert set(X[numbers].dtypes) == {np.dtype(np.float32)}
     assert data.sha256 == {f"{part}.csv": sha256((files / f"{part}.csv").read_bytes()) for part in frames}
     assert (data.units, data.trusted, data.tolerance) == (None, (), 3.0)
@@ -386,6 +391,38 @@ def test_weather_can_be_learnt_and_certified(files):
     proof = model.certify(data.X_test, lower=lower, upper=upper)
     assert proof.counts.total == 128
     assert np.array_equal(proof.radius >= 0, np.abs(model.predict(data.X_test) - data.y_test) <= 3)
+
+
+def test_no_column_decides_which_rows_of_the_weather_are_learnt_from(files, frames):
+    """A column that is rewritten with gaps moves its own submodel and no other."""
+    data = load_weather(files)
+    honest = FeaturePartitionRegressor(n_submodels=8).fit(data.X_train, data.y_train)
+    frames["train"].assign(wrf_hail=np.where(np.arange(300) % 2, np.nan, 7.0)).to_csv(files / "train.csv", index=False)
+    frames["dev_in"].assign(wrf_hail=np.nan).to_csv(files / "dev_in.csv", index=False)
+    attacked = load_weather(files)
+    assert np.array_equal(attacked.y_train, data.y_train)
+    again = FeaturePartitionRegressor(n_submodels=8).fit(attacked.X_train, attacked.y_train)
+    moved = (again.ballots(data.X_test) != honest.ballots(data.X_test)).any(axis=0)
+    column = list(data.X_train).index("wrf_hail")
+    assert np.flatnonzero(moved).tolist() == [t for t in range(8) if column in honest.partition_[t]]
+
+
+def test_a_file_without_a_column_of_weather_can_be_learnt_from(files, frames):
+    for part in frames:
+        frames[part].assign(wrf_hail=np.nan, climate=np.nan).to_csv(files / f"{part}.csv", index=False)
+    data = load_weather(files)
+    assert data.X_test[["wrf_hail", "climate"]].isna().all().all()
+    FeaturePartitionRegressor(n_submodels=3).fit(data.X_train, data.y_train).predict(data.X_test)
+
+
+def test_what_reproduces_the_paper_learns_from_weather_with_gaps(files):
+    pytest.importorskip("lightgbm")
+    data = load_weather(files)
+    rows = Rows(data.X_train, data.y_train, data.X_test, data.y_test, bounds=data.bounds)
+    for submodel in (boosting_of_values({"n_estimators": 3}), linear_of_values({"alpha": 0.1})):
+        model = FeaturePartitionRegressor(submodel, n_submodels=5).fit(rows.X_train, rows.y_train)
+        assert np.isfinite(model.predict(rows.X_test)).all()
+    assert all(np.isfinite(part).all() for part in _scaled_by(rows))  # what ablation learns from
 
 
 def test_weather_with_other_names_order_and_place(files, frames, cache):
@@ -417,8 +454,8 @@ def test_weather_that_is_not_there(files, cache):
         (lambda frame: frame.assign(id=1), "has the column 'id', which is not known"),
         (lambda frame: pd.concat([frame, frame["wrf_hail"]], axis=1), "has two columns named 'wrf_hail'"),
         (lambda frame: frame.assign(wrf_hail="much"), "cannot be read: .*much"),
-        (lambda frame: frame.assign(wrf_hail=np.nan), "has no row without gaps"),
-        (lambda frame: frame[:0], "has no row without gaps"),
+        (lambda frame: frame.assign(fact_temperature=np.nan), "has no row with a fact_temperature"),
+        (lambda frame: frame[:0], "has no row with a fact_temperature"),
     ],
 )
 def test_other_columns_are_refused(change, message, files, frames):

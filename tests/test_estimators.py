@@ -16,6 +16,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -25,10 +26,11 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, Partition, SubmodelError
+from partita import EmptyProofWarning, FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, Partition, SubmodelError
 from partita.metrics import certified_accuracy, certified_scorer
 from partita.parallel import _blas_on_one_thread
 from partita.rules import Median, RunOff, TopK, Tournament
+from partita.rules.base import favouring
 from partita.sources import open_table
 
 X, Y = load_wine(return_X_y=True)
@@ -185,7 +187,7 @@ def test_submodels_see_the_labels_as_they_are_given():
     assert FeaturePartitionClassifier(tree).fit(X, names).estimators_[0].classes_.tolist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize("rule", ["plurality", "runoff", "tournament", RunOff(exact=True), Tournament(margin=0.5, prior=0.3), TopK(2)])
+@pytest.mark.parametrize("rule", ["plurality", "runoff", "tournament", RunOff(exact=True), Tournament(margin=0.5, prior=0.3)])
 def test_every_rule(rule):
     clf = FeaturePartitionClassifier(GaussianNB(), rule=rule).fit(X, Y)
     proof = clf.certify(X)
@@ -210,6 +212,8 @@ def test_top_k_about_the_truth():
     assert certified_accuracy(Y, proof, 0) == np.mean(proof.radius >= 0)
     unseen = clf.certify(X[:3], labels=[0, 99, 1])
     assert unseen.radius[1] == -1
+    with pytest.raises(InputError, match="labels is missing: the radius of TopK"):
+        clf.certify(X)
     with pytest.raises(InputError, match="labels is for rule=TopK"):
         FeaturePartitionClassifier(TREE).fit(X, Y).certify(X, labels=Y)
 
@@ -534,10 +538,64 @@ def test_progress_is_told(capsys):
     assert "asked 5 of 5 submodels" in capsys.readouterr().err
 
 
-def test_predict_proba_is_the_share_of_the_vote():
-    clf = FeaturePartitionClassifier(TREE, n_submodels=5).fit(X, Y)
-    votes = clf.ballots(X).argmax(axis=2)
-    assert np.array_equal(clf.predict_proba(X)[:, 1], (votes == 1).mean(axis=1))
+@pytest.mark.parametrize(
+    "rule",
+    ["plurality", "runoff", "tournament", Tournament(margin=0), Tournament(prior=1.0, offset=1.0), Tournament(offset=[0, 3, 0]), TopK(2)],
+)
+def test_predict_proba_agrees_with_the_rule(rule):
+    """Rows sum to 1, and the largest is the label that is predicted, also where the mean of the scores says otherwise."""
+    rng = np.random.default_rng(0)
+    noisy = X + rng.normal(scale=3, size=X.shape) * X.std(axis=0)
+    clf = FeaturePartitionClassifier(GaussianNB(), rule=rule, n_submodels=7).fit(noisy[::2], np.where(Y > 1, 0, Y)[::2] + 2 * (Y > 1)[::2])
+    shares = clf.predict_proba(noisy)
+    assert np.allclose(shares.sum(axis=1), 1)
+    assert np.all(shares >= 0)
+    assert np.array_equal(clf.classes_[shares.argmax(axis=1)], clf.predict(noisy))
+
+
+def test_the_least_change_makes_the_chosen_class_the_largest():
+    shares = np.array([[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.8, 0.1], [0.45, 0.35, 0.2]])
+    changed = favouring(shares, np.array([0, 1, 0, 2]))
+    assert changed.argmax(axis=1).tolist() == [0, 1, 0, 2]
+    assert np.allclose(changed, [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.45, 0.45, 0.1], [1 / 3] * 3], atol=1e-8)
+
+
+def test_predict_proba_ranks():
+    """Better than the shares of the votes, which have T + 1 values."""
+    cancer, y = load_breast_cancer(return_X_y=True)
+    clf = FeaturePartitionClassifier(n_submodels=5).fit(cancer[::2, :10], y[::2])
+    votes = (clf.ballots(cancer[1::2, :10]).argmax(axis=2) == 1).mean(axis=1)
+    scores = clf.predict_proba(cancer[1::2, :10])[:, 1]
+    assert len(np.unique(scores)) > 200
+    assert roc_auc_score(y[1::2], scores) > roc_auc_score(y[1::2], votes) + 0.005
+
+
+def test_open_settings_of_the_tournament_are_filled_before_training():
+    assert repr(FeaturePartitionClassifier(GaussianNB()).fit(X, Y).rule_).startswith(
+        "Tournament(margin=0.25, prior=1.0, offset=0.25, shares="
+    )
+    assert repr(FeaturePartitionClassifier(RidgeClassifier()).fit(X, Y).rule_) == "Tournament(margin=0.0, prior=0.0, offset=0.0)"
+    given = FeaturePartitionClassifier(GaussianNB(), rule=Tournament(margin=0.2, prior=0)).fit(X, Y).rule_
+    assert (given.margin, given.prior, given.shares) == (0.2, 0, None)
+    attacked = FeaturePartitionClassifier(GaussianNB(), n_submodels=3, label_attacks="rows", classes=[0, 1, 2]).fit(X, Y).rule_
+    assert (attacked.margin, attacked.prior, attacked.shares) == (0.25, 0.0, None)
+
+
+def test_a_model_that_is_nearly_a_constant_is_told():
+    rng = np.random.default_rng(0)
+    noise, rare = rng.normal(size=(600, 9)), (rng.random(600) < 0.03).astype(int)
+    with pytest.warns(EmptyProofWarning, match=r"training rows are predicted 0: the model is nearly a constant"):
+        FeaturePartitionClassifier(GaussianNB(), rule="plurality").fit(noise, rare)
+
+
+def test_labels_reach_xgboost_as_integers():
+    xgboost = pytest.importorskip("xgboost")
+    names = np.array(["low", "mid", "high"])[Y]
+    clf = FeaturePartitionClassifier(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), n_submodels=5).fit(X[::2], names[::2])
+    assert clf.classes_.tolist() == ["high", "low", "mid"]
+    assert (clf.predict(X[1::2]) == names[1::2]).mean() > 0.8
+    numbers = FeaturePartitionClassifier(xgboost.XGBClassifier(n_estimators=5, n_jobs=1), n_submodels=5).fit(X[::2], Y[::2] * 10 + 3)
+    assert set(numbers.predict(X)) <= {3, 13, 23}
 
 
 def test_a_row_alone_or_in_a_batch():

@@ -1,5 +1,7 @@
 """Exchanging units between submodels on trusted rows."""
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, Informed, InputError, Partition
 from partita.exchange import PENALTY, exchanged, explained, features_of
+from partita.partition import strided_partition
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 200))
@@ -31,6 +34,31 @@ def test_the_worth_of_a_submodel_is_that_of_leaving_out_every_row():
     target = np.column_stack([A + B, A * B])
     assert explained(TWICE, [0, 2], target) == pytest.approx(slow(TWICE, [0, 2], target), abs=0.01)
     assert explained(TWICE, [0, 2], TARGET) > 0.9 > 0.6 > explained(TWICE, [0, 1], TARGET)
+
+
+def test_more_columns_than_rows_give_the_same_worth():
+    rng = np.random.default_rng(3)
+    wide = [rng.normal(size=(20, 8)) for _ in range(4)]
+    target = sum(part[:, :1] for part in wide)
+    padded = [*wide, np.zeros((20, 8)), np.zeros((20, 8))]  # columns of zeros change nothing but the way it is computed
+    narrow, filled = explained(padded, [0, 1], target), explained(padded, [0, 1, 4, 5], target)
+    assert filled == pytest.approx(narrow, rel=1e-9)
+
+
+def test_rounding_decides_nothing():
+    start = Partition([[1, 2, 5], [0, 3, 4]])  # both have one copy of each column: an exchange of copies gains what rounding does
+    for seed in range(30):
+        a, b, c, noise = np.random.default_rng(seed).normal(size=(4, 200))
+        copies = [features_of(values, False) for values in (a, b, c, c, b, a)]
+        assert exchanged(start, copies, (a + b + c + noise)[:, None], 60) == start
+
+
+def test_thousands_of_exchanges_take_seconds():
+    rng = np.random.default_rng(4)
+    features = [rng.normal(size=(300, 24)) for _ in range(12)]
+    started = time.process_time()
+    exchanged(strided_partition(12, 5), features, sum(part[:, :1] for part in features), 3000)
+    assert time.process_time() - started < 10  # it was 100 with a product of three arrays at once
 
 
 def test_units_that_tell_different_things_come_together():

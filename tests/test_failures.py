@@ -1,5 +1,10 @@
 """Crashes, label attacks and the soundness guard."""
 
+import errno
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,6 +28,7 @@ from partita import (
     SoundnessWarning,
     SubmodelError,
     SubmodelWarning,
+    fit_parquet,
 )
 from partita.audit import check_deterministic, check_pipeline
 from partita.failures import FixedVote
@@ -95,9 +101,155 @@ def test_a_regressor_that_fails_says_the_centre():
         def fit(self, X, y):
             raise ValueError("no")
 
+    with pytest.raises(SubmodelError, match="3 of 3 submodels could not be fitted, so the model would be a constant"):
+        FeaturePartitionRegressor(Fails(), n_submodels=3, on_failure="vote").fit(X, X[:, 0])
+
+    class FailsOnOne(DecisionTreeRegressor):
+        def fit(self, X, y):
+            if X.shape[1] == 1:
+                raise ValueError("no")
+            return super().fit(X, y)
+
+    units = {"one": [0], "two": [1, 2], "rest": list(range(3, X.shape[1]))}
     with pytest.warns(SubmodelWarning):
-        reg = FeaturePartitionRegressor(Fails(), n_submodels=3, on_failure="vote").fit(X, X[:, 0])
-    assert np.all(reg.predict(X) == np.median(X[:, 0]))
+        reg = FeaturePartitionRegressor(FailsOnOne(), units=units, n_submodels=3, on_failure="vote").fit(X, X[:, 0])
+    failed = [t for t in range(3) if len(reg._columns(t)) == 1]
+    assert np.all(reg.ballots(X)[:, failed] == np.median(X[:, 0]))
+
+
+# ---- shortages of the whole process ----
+
+
+class OutOfMemoryError(RuntimeError):
+    """As PyTorch has it."""
+
+
+class Starving(GaussianNB):
+    """Fails on a column whose first training value is 7, or on rows that hold a 7."""
+
+    failure = None
+
+    def fit(self, X, y):
+        if X[0, 0] == 7:
+            raise self.failure
+        return super().fit(X, y)
+
+    def predict_proba(self, X):
+        if (X == 7).any():
+            raise self.failure
+        return super().predict_proba(X)
+
+
+def starving(failure):
+    return type("Starving", (Starving,), {"failure": failure})()
+
+
+def wrapped(inner):
+    """An error that a library raised because of another."""
+    error = ValueError("could not be done")
+    error.__cause__ = inner
+    return error
+
+
+SHORTAGES = [
+    (MemoryError(), MemoryError),
+    (np._core._exceptions._ArrayMemoryError((10**12,), np.dtype(float)) if hasattr(np, "_core") else MemoryError("x"), MemoryError),
+    (OutOfMemoryError("CUDA out of memory"), MemoryError),
+    (ValueError("std::bad_alloc"), MemoryError),
+    (RuntimeError("[enforce fail at alloc_cpu.cpp:118] . DefaultCPUAllocator: can't allocate memory"), MemoryError),
+    (OSError(errno.EMFILE, "Too many open files"), OSError),
+    (OSError(errno.ENOSPC, "No space left on device"), OSError),
+    (RuntimeError("can't start new thread"), RuntimeError),
+    (wrapped(MemoryError()), MemoryError),
+    (wrapped(wrapped(OSError(errno.ENFILE, "Too many open files in system"))), OSError),
+]
+
+
+@pytest.mark.parametrize("on_failure", ["vote", "raise"])
+@pytest.mark.parametrize(("failure", "kind"), SHORTAGES, ids=[repr(one)[:40] for one, _ in SHORTAGES])
+def test_what_the_whole_process_lacks_is_no_vote(failure, kind, on_failure):
+    clf = FeaturePartitionClassifier(starving(failure), on_failure=on_failure, n_jobs=1)
+    with pytest.raises(kind, match=r"of columns 4\), Starving, could not be fitted.*this concerns the whole process"):
+        clf.fit(np.where((np.arange(178)[:, None] == 0) & (np.arange(13) == 4), 7, X), Y)
+    clf.fit(X, Y)
+    with pytest.raises(kind, match=r"of columns 4\), Starving, could not predict.*this concerns the whole process"):
+        clf.predict(np.where(np.arange(13) == 4, 7, X))
+
+
+def test_memory_that_is_missing_for_one_row_is_no_vote():
+    """The batch fails for the row's own reason; asked alone, a row finds no memory."""
+
+    class Both(GaussianNB):
+        def predict_proba(self, X):
+            if len(X) > 1 and (X == 7).any():
+                raise ValueError("no sevens")
+            if (X == 7).any():
+                raise MemoryError
+            return super().predict_proba(X)
+
+    clf = FeaturePartitionClassifier(Both(), on_failure="vote").fit(X, Y)
+    with pytest.raises(MemoryError, match="could not predict"):
+        clf.predict(np.where(np.arange(13) == 4, 7, X))
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        RecursionError("maximum recursion depth exceeded"),
+        OSError(errno.ENOENT, "No such file"),
+        ValueError("could not convert string to float: 'std::bad_alloc'"),
+        RuntimeError('the cell "can\'t start new thread" is no number'),
+        KeyError("std::bad_alloc"),
+    ],
+    ids=repr,
+)
+def test_what_a_column_can_bring_about_is_a_vote(failure):
+    """Or whoever writes the column could stop the whole model with the right text in it."""
+    clf = FeaturePartitionClassifier(starving(failure), on_failure="vote").fit(X, Y)
+    with pytest.warns(SubmodelWarning, match="178 of 178 rows"):
+        clf.predict(np.where(np.arange(13) == 4, 7, X))
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited and read in Linux's way")
+def test_a_submodel_that_takes_all_memory_takes_no_vote_from_others():
+    """For real: one column makes its submodel ask for more memory than the process may have."""
+    code = """
+import resource
+import numpy as np
+from pathlib import Path
+from sklearn.naive_bayes import GaussianNB
+from partita import FeaturePartitionClassifier
+
+class Greedy(GaussianNB):
+    def fit(self, X, y):
+        self.held_ = np.ones(int(X[0, 0]), dtype=np.int8)
+        return super().fit(X, y)
+
+X = np.random.default_rng(0).random((60, 5))
+y = np.arange(60) % 2
+clf = FeaturePartitionClassifier(Greedy(), n_submodels=5, on_failure="vote", n_jobs=1).fit(X, y)
+X[0, 3] = 2**40
+vast = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 2**30
+resource.setrlimit(resource.RLIMIT_AS, (vast, vast))
+try:
+    clf.fit(X, y)
+except MemoryError as exc:
+    print(exc)
+"""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    assert "(of columns 3), Greedy, could not be fitted: Unable to allocate 1.00 TiB" in done.stdout, done.stderr
+
+
+def test_a_submodel_taught_in_batches_that_lacks_memory_is_no_vote(tmp_path):
+    class Learner(SGDClassifier):
+        def partial_fit(self, X, y, classes=None):
+            raise MemoryError
+
+    frame = pd.DataFrame(X, columns=[f"c{k}" for k in range(13)]).assign(label=Y)
+    frame.to_parquet(tmp_path / "table.parquet")
+    clf = FeaturePartitionClassifier(Learner(), n_submodels=3, on_failure="vote", rule="plurality")
+    with pytest.raises(MemoryError, match="could not be fitted"):
+        fit_parquet(clf, tmp_path / "table.parquet", "label", tmp_path / "model", batch_rows=50)
 
 
 # ---- labels ----

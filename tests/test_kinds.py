@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from partita import FeaturePartitionClassifier, InputError
+from partita.files import open_file
 from partita.kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, cells
 
 ROWS = 40
@@ -18,7 +19,6 @@ ROWS = 40
     ("kind", "value", "read"),
     [
         (NUMBER, 3, 3.0),
-        (NUMBER, True, 1.0),
         (NUMBER, math.inf, math.inf),
         (BOOLEAN, False, 0.0),
         (BOOLEAN, 1, 1.0),
@@ -34,7 +34,19 @@ def test_a_cell_is_read_by_its_kind(kind, value, read):
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [(NUMBER, "3"), (NUMBER, [3]), (NUMBER, 10**400), (BOOLEAN, 2), (BOOLEAN, "yes"), (TIME, "soon"), (TIME, 5), (TEXT, 5), (TEXT, {})],
+    [
+        (NUMBER, "3"),
+        (NUMBER, True),
+        (NUMBER, False),
+        (NUMBER, [3]),
+        (NUMBER, 10**400),
+        (BOOLEAN, 2),
+        (BOOLEAN, "yes"),
+        (TIME, "soon"),
+        (TIME, 5),
+        (TEXT, 5),
+        (TEXT, {}),
+    ],
 )
 def test_a_cell_of_another_kind_is_named(kind, value):
     with pytest.raises(CellError, match=r"row 1, column 'c' holds .* is needed") as caught:
@@ -65,3 +77,25 @@ def test_a_fitted_model_knows_its_columns_kinds():
     of_polars = FeaturePartitionClassifier(n_submodels=3).fit(pl.DataFrame({"n": range(ROWS), "t": ["a"] * ROWS, "b": [True] * ROWS}), y)
     assert of_polars.kinds_ == {"n": NUMBER, "t": TEXT, "b": BOOLEAN}
     assert FeaturePartitionClassifier(n_submodels=2).fit(np.ones((ROWS, 2)), y).kinds_ is None
+
+
+@pytest.mark.parametrize("column", [[None, True, False], [True, None, None]])
+def test_a_file_with_booleans_where_numbers_were_learnt_is_refused(column, tmp_path):
+    """The converse is fine: 0 and 1 are how files without booleans write them."""
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"c": pd.array(column, dtype="boolean"), "n": [0, 1, 1]}).to_parquet(path)
+    file = open_file(path)
+    with pytest.raises(CellError, match=r"row \d, column 'c' holds True where a number is needed") as caught:
+        file.table({"c": NUMBER, "n": NUMBER}).take([0])
+    assert (caught.value.row, caught.value.column) == (column.index(True), "c")
+    assert file.table({"n": BOOLEAN}).take([0])["n"].tolist() == [0, 1, 1]
+    assert file.table({"c": BOOLEAN}).take([0])["c"].isna().tolist() == [value is None for value in column]
+    pd.DataFrame({"c": pd.array([None, None], dtype="boolean")}).to_parquet(path)
+    assert open_file(path).table({"c": NUMBER}).take([0])["c"].isna().all()
+
+
+def test_a_csv_file_with_true_where_numbers_were_learnt_is_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("c\n1\ntrue\n")
+    with pytest.raises(CellError, match="row 1, column 'c' holds 'true' where a number is needed"):
+        open_file(path, kinds={"c": NUMBER})

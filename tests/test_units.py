@@ -124,9 +124,10 @@ def test_spread(rule):
     cancer, y = load_breast_cancer(return_X_y=True)
     clf = FeaturePartitionClassifier(DecisionTreeClassifier(max_depth=3), n_submodels=7, spread=3, rule=rule).fit(cancer[::2], y[::2])
     assert clf.ballots(cancer[:5]).shape == (5, 21, 2)
-    proof = clf.certify(cancer[1::2])
+    labels = [y[1::2]] if isinstance(rule, TopK) else [None]
+    proof = clf.certify(cancer[1::2], *labels)
     assert (proof.counts.what, proof.counts.total) == ("columns", 30)
-    exact = clf.certify(cancer[1:40:2], cover="exact")
+    exact = clf.certify(cancer[1:40:2], *(y[1:40:2] if one is not None else None for one in labels), cover="exact")
     assert np.all(exact.radius >= proof.radius[:20])
 
 

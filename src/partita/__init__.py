@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from .collective import certify_collective, criticality
     from .comparison import compare
     from .errors import (
+        EmptyProofWarning,
         InputError,
         MissingExtraError,
         PartitaError,
@@ -31,6 +32,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Certificates",
     "CertifiedAccuracyDisplay",
+    "EmptyProofWarning",
     "FeaturePartitionClassifier",
     "FeaturePartitionRegressor",
     "Informed",
@@ -59,6 +61,7 @@ __all__ = [
 _HOMES = {
     "Certificates": "certificates",
     "CertifiedAccuracyDisplay": "plot",
+    "EmptyProofWarning": "errors",
     "FeaturePartitionClassifier": "estimators",
     "FeaturePartitionRegressor": "estimators",
     "Informed": "informed",

@@ -35,7 +35,8 @@ def column_values(column: Any, kind: str, name: str, first_row: int = 0) -> Arra
         return cells(listed(column, name), TEXT, name, first_row)
     if kind == TIME and found == TEXT:
         return cells(listed(column, name), TIME, name, first_row)
-    matches = found == TIME if kind == TIME else found in (NUMBER, BOOLEAN)
+    # 0 and 1 are booleans, but true and false are no numbers
+    matches = found == kind or (kind == BOOLEAN and found == NUMBER)
     if not matches and not empty:
         present = column.drop_null()
         if len(present):

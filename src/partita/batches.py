@@ -1,8 +1,9 @@
 """Submodels that learn from their columns piece by piece, without holding all of them.
 
 LightGBM reads a table as a sequence of batches: once for a sample from which it makes its bins, once for the bins of all rows. The
-trees are the same, to the last bit, as those it grows from the whole table. Estimators with ``partial_fit`` are taught batch after
-batch, in one pass.
+trees are the same, to the last bit, as those it grows from the whole table. It may be the last step of a pipeline whose first step
+passes numbers on and encodes texts (``--estimator lightgbm``): a submodel of numbers alone reads batches, one with texts its whole
+columns. Estimators with ``partial_fit`` are taught batch after batch, in one pass.
 """
 
 import re
@@ -11,9 +12,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.pipeline import Pipeline
 
 from .errors import InputError, SubmodelError
-from .failures import FixedVote, fit_one
+from .failures import FixedVote, fit_one, raise_shortage
+from .kinds import TEXT
 from .plan import Plan
 from .sources import Table
 
@@ -47,12 +51,13 @@ def fit_submodel(plan: Plan, table: Table, y: Array, t: int, batch_rows: int | N
     """
     owner = plan.owner(table.n_rows)
     submodel = plan.submodel(t)
-    if not _reads_sequences(submodel) and batch_rows is None:
+    in_sequence = _reads_sequences(submodel) and not _needs_all_rows(submodel, table, plan.columns[t])
+    if not in_sequence and (batch_rows is None or _reads_sequences(submodel)):
         return fit_one(*plan.job(table, y, owner, t))
     rows, labels, _ = plan.lesson(y, owner, t)
     if len(labels) == 0:
         return FixedVote(f"{plan.names[t]} has no labelled training rows")
-    if _reads_sequences(submodel):
+    if in_sequence:
         taught = _Taught(table, plan.columns[t], LIGHTGBM_ROWS, rows)
         fit: Any = _fit_sequence
     else:
@@ -63,6 +68,7 @@ def fit_submodel(plan: Plan, table: Table, y: Array, t: int, batch_rows: int | N
         if taught.error is not None:
             raise taught.error from exc
         cause = f"{plan.names[t]}, {type(submodel).__name__}, could not be fitted: {exc}"
+        raise_shortage(exc, cause)
         if plan.may_fail:
             return FixedVote(cause)
         raise SubmodelError(cause) from exc
@@ -94,10 +100,33 @@ def _fit_partially(submodel: Any, taught: _Taught, labels: Array, classes: Array
 
 
 def _reads_sequences(estimator: Any) -> bool:
-    """Whether this is LightGBM, with settings that its booster alone sees to."""
+    """Whether this is LightGBM, with settings that its booster alone sees to, or a pipeline of the recipe for texts and LightGBM."""
+    if isinstance(estimator, Pipeline):
+        return len(estimator.steps) == 2 and _passes_numbers_on(estimator[0]) and _reads_sequences(estimator[1])
     if not (type(estimator).__module__ == "lightgbm.sklearn" and type(estimator).__name__ in LIGHTGBM):
         return False
     return estimator.class_weight is None and not callable(estimator.objective)
+
+
+def _passes_numbers_on(step: Any) -> bool:
+    """Whether this encodes the columns that are no numbers, and nothing else."""
+    return (
+        isinstance(step, ColumnTransformer)
+        and step.remainder == "passthrough"
+        and all(_selects_no_numbers(columns) for _, _, columns in step.transformers)
+    )
+
+
+def _selects_no_numbers(columns: Any) -> bool:
+    return isinstance(columns, make_column_selector) and columns.dtype_exclude == "number" and columns.dtype_include is None
+
+
+def _needs_all_rows(estimator: Any, table: Table, columns: list[int]) -> bool:
+    """Whether an encoder has texts to learn from: those of all rows."""
+    if not isinstance(estimator, Pipeline):
+        return False
+    kinds = list((table.kinds or {}).values())
+    return not kinds or any(kinds[column] == TEXT for column in columns)
 
 
 def _fit_sequence(submodel: Any, taught: _Taught, labels: Array, classes: Array) -> Any:
@@ -116,14 +145,16 @@ def _fit_sequence(submodel: Any, taught: _Taught, labels: Array, classes: Array)
         one_of_each, target = np.array([np.argmin(labels), np.argmax(labels)]), labels
     few = np.resize(one_of_each, max(2, len(one_of_each)))
     submodel.fit(first.iloc[np.zeros(len(few), dtype=np.int64)], labels[few])
-    settings = dict(submodel.booster_.params)
+    wrapper = submodel[1] if isinstance(submodel, Pipeline) else submodel
+    settings = dict(wrapper.booster_.params)
     # a sequence's sample is drawn before LightGBM derives this seed from random_state
-    drawn = re.search(r"\[data_random_seed: (\d+)\]", submodel.booster_.model_to_string())
+    drawn = re.search(r"\[data_random_seed: (\d+)\]", wrapper.booster_.model_to_string())
     seed = {} if drawn is None else {"data_random_seed": int(drawn[1])}
-    data = lightgbm.Dataset(_sequence(taught), label=target, params=settings | seed, feature_name=[str(name) for name in first.columns])
+    names = wrapper.booster_.feature_name()
+    data = lightgbm.Dataset(_sequence(taught), label=target, params=settings | seed, feature_name=names)
     booster = lightgbm.train(settings, data)
     booster.free_dataset()
-    submodel._Booster = booster
+    wrapper._Booster = booster
     return submodel
 
 

@@ -36,8 +36,8 @@ class _TableBoosting(BaseEstimator):
 
     def _fit(self, boosting: Any, X: Any, y: Any, sample_weight: Any) -> Self:
         columns = table_columns(X)
-        self.codes_ = [_codes(column) for column in columns]
-        categorical = [codes is not None for codes in self.codes_]
+        self.codes_ = [_learnt_codes(column) for column in columns]
+        categorical = [bool(codes) for codes in self.codes_]
         model = boosting(
             max_iter=self.max_iter,
             max_leaf_nodes=self.max_leaf_nodes,
@@ -47,7 +47,9 @@ class _TableBoosting(BaseEstimator):
             early_stopping=False,
             categorical_features=categorical if any(categorical) else None,
         )
-        self.model_ = model.fit(self._encoded(columns), y, sample_weight=sample_weight)
+        encoded = self._encoded(columns)
+        encoded[:, np.isnan(encoded).all(axis=0)] = 0.0  # the library cannot bin a column without values; nothing splits on a constant
+        self.model_ = model.fit(encoded, y, sample_weight=sample_weight)
         self.n_features_in_ = len(columns)
         return self
 
@@ -75,7 +77,7 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         self.classes_ = np.unique(y)
         if len(self.classes_) == 1:  # nothing to learn, and the library expects two classes
             columns = table_columns(X)
-            self.codes_, self.model_, self.n_features_in_ = [_codes(column) for column in columns], None, len(columns)
+            self.codes_, self.model_, self.n_features_in_ = [_learnt_codes(column) for column in columns], None, len(columns)
             return self
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
@@ -130,6 +132,11 @@ def _codes(column: Array) -> dict[str, int] | None:
     values, counts = np.unique([_text(value) for value in column if not _gap(value)], return_counts=True)
     frequent = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
     return {str(values[rank]): code for code, rank in enumerate(frequent)}
+
+
+def _learnt_codes(column: Array) -> dict[str, int] | None:
+    """The same; none at all where training has no value, so that whatever stands there later counts as missing."""
+    return {} if all(_gap(value) for value in column) else _codes(column)
 
 
 def _apply(column: Array, codes: dict[str, int] | None) -> Array:

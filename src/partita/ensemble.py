@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
@@ -21,18 +22,19 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from .canary import GlobalGenerators, canaries, check_same, failed_differently, sample_rows
 from .certificates import Certificates, Counts
-from .errors import InputError, SubmodelWarning
+from .errors import EmptyProofWarning, InputError, SoundnessError, SubmodelError, SubmodelWarning
 from .failures import FixedVote, fit_one, score_one
-from .guard import check_settings
+from .guard import check_settings, is_balanced, shares_a_generator, wants_integers
 from .label_attacks import check_constants, semi_supervised
-from .parallel import run_each
+from .parallel import on_one_thread, run_each
 from .partition import Partition, choose_partition
 from .plan import Plan
 from .rules import Rule, named_rule
 from .sources import Table, one_row, open_table
 from .together import check_together, fit_together, trains_together
-from .units import choose_units
+from .units import Columns, choose_units
 
 Array = NDArray[Any]
 
@@ -44,6 +46,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
 
     _default_estimator: ClassVar[Any]
     rule_: Any
+    warnings_: list[str]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
@@ -71,40 +74,73 @@ class FeaturePartitionEnsemble(BaseEstimator):
             return self
         owner = plan.owner(table.n_rows)
         jobs = (plan.job(table, target, owner, t) for t in range(len(plan)))
-        fitted = list(run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose))
-        for failed in [model for model in fitted if isinstance(model, FixedVote)]:
-            warnings.warn(f"{failed.cause}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
+        watched = GlobalGenerators()
+        fitted = list(run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.alone))
+        tell_failures([model.cause for model in fitted if isinstance(model, FixedVote)], len(plan))
+        watched.check(self.strict)
+        ballots = self._canary(table, target, plan, owner, fitted)
         self.estimators_ = fitted
+        self.warnings_ = self._constant(ballots)
+        for message in self.warnings_:
+            warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
+
+    def _canary(self, table: Table, target: Array, plan: Plan, owner: Array | None, fitted: list[Any]) -> Array:
+        """Fit a few submodels again, alone; returns the ballots of the rows they were compared on."""
+        rows = sample_rows(table.n_rows)
+        score, config = self._score(), get_config()
+
+        def scores(model: Any, t: int) -> Array:
+            X = table.take(plan.columns[t], rows)
+            asked = (score, model, X, one_row, len(rows), self.fixed_ballot_, plan.names[t], True)
+            said: Array = on_one_thread(config, score_one, *asked)[0]
+            return said
+
+        ballots = [scores(model, t) for t, model in enumerate(fitted)]
+        for t in canaries(len(plan)):
+            (again,) = run_each(fit_one, [plan.job(table, target, owner, t)], 1, 1, "", 0, alone=True)
+            if failed_differently(fitted[t], again):
+                raise SoundnessError(f"{plan.names[t]} fails or not by chance when it is fitted again: see why, before any radius holds")
+            check_same(ballots[t], scores(again, t), plan.names[t])
+        return np.stack(ballots, axis=1)
+
+    def _constant(self, ballots: Array) -> list[str]:
+        """What to warn of where nearly all training rows get one label: sound, and worthless."""
+        return []
+
+    def _score(self) -> Callable[..., Array]:
+        """What asks a submodel about its columns."""
+        raise NotImplementedError
 
     def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
         """Everything but the submodels: the table, the target as they are told it, and how each of them is to be fitted."""
         self._validate_params()
+        self.warnings_ = []
+        self.__dict__.pop("full_model_", None)
         self.__dict__.pop("estimators_", None)  # a fit that fails leaves no half-new ensemble behind, but an unfitted one
         y = self._target(y)
         classes = getattr(self, "classes_", np.empty(0))
         table = self._open(X, reset=True)
         if len(y) != table.n_rows:
             raise InputError(f"y has {len(y)} values for {table.n_rows} rows of X: inconsistent numbers of samples, give one a row")
-        rule = named_rule(self.rule)
-        rule.check()
         estimator = self._submodel()
-        self._check_rule(rule, estimator)
+        rule = self._settled_rule(named_rule(self.rule), estimator, y)
         check_settings(self, estimator)
-        if self.label_attacks:
-            check_constants(rule)
         if self.label_attacks == "labels":
             estimator = semi_supervised(estimator)
         fit_params = self._fit_params(estimator, y, sample_weight)
-        names = [str(name) for name in getattr(self, "feature_names_in_", range(table.n_columns))]
+        labels = getattr(self, "feature_names_in_", range(table.n_columns)) if table.labels is None else table.labels
+        names = [str(name) for name in labels]
+        columns = Columns(names, table.labels)
         seed = self._seed()
-        self.units_ = choose_units(self.units, names, self.trusted, self.image_shape)
+        self.units_ = choose_units(self.units, columns, self.trusted, self.image_shape)
         if hasattr(self.partition, "check_apart"):
             self.partition.check_apart(table, self.strict)
-        self.partition_ = choose_partition(self.partition, self.n_submodels, self.spread, self.units_, names, self.image_shape, seed)
+        how = (self.units_, columns, self.image_shape, seed, self.verbose)
+        self.partition_ = choose_partition(self.partition, self.n_submodels, self.spread, *how)
         self.counts_ = self._counts(names, table.n_rows)
         self.kinds_ = table.kinds
-        self.rule_ = rule if self.label_attacks else rule.filled(y, classes)
+        self.rule_ = rule
         self.fixed_ballot_ = self._fixed_ballot(y)
         submodels = range(len(self.partition_))
         plan = Plan(
@@ -115,9 +151,25 @@ class FeaturePartitionEnsemble(BaseEstimator):
             classes=classes,
             label_attacks=self.label_attacks,
             may_fail=self.on_failure == "vote",
+            alone=shares_a_generator(estimator),
+            as_integers=len(classes) > 0 and wants_integers(estimator),
             fit_params=fit_params,
         )
         return table, y, plan
+
+    def _settled_rule(self, rule: Rule, estimator: Any, y: Array | None) -> Rule:
+        """A rule with its open settings filled in; an error where it does not go with the submodels' estimator."""
+        rule.check()
+        self._check_rule(rule, estimator)
+        balanced, of_probabilities = is_balanced(estimator), hasattr(estimator, "predict_proba") or trains_together(estimator)
+        if balanced and getattr(rule, "prior", None):
+            raise InputError(
+                f"prior is {rule.prior}, but the estimator has class_weight='balanced', which corrects for the labels' shares already: "  # type: ignore[attr-defined]
+                "use prior=0, or leave class_weight out"
+            )
+        if self.label_attacks:
+            check_constants(rule)
+        return rule.filled(None if self.label_attacks else y, getattr(self, "classes_", np.empty(0)), of_probabilities, balanced)
 
     def _target(self, y: Any) -> Array:
         """The target, checked, as submodels are told it (``Plan.learnt``); the labels are learnt from it."""
@@ -137,7 +189,18 @@ class FeaturePartitionEnsemble(BaseEstimator):
     def _open(self, X: Any, reset: bool) -> Table:
         """The table, its column names learnt (or compared with those of fit), its values untouched."""
         table = open_table(X)
+        if scipy.sparse.issparse(X) and isinstance(self._submodel(), self._default_estimator):
+            raise InputError(
+                "X is a sparse matrix, which the default estimator does not read: give X.toarray(), or an estimator that reads sparse "
+                "matrices, such as LogisticRegression() or Ridge()"
+            )
         validate_data(self, X if table.header is None else table.header, reset=reset, skip_check_array=True)
+        if reset:
+            self.labels_in_, self.numeric_ = table.labels, table.numeric()
+        elif table.labels is not None and self.labels_in_ is not None and table.labels != self.labels_in_:
+            raise InputError("X has other column labels than in fit, or in another order: give it the columns that fit had")
+        else:
+            table.settle(self.numeric_)
         return table
 
     def _submodel(self) -> Any:
@@ -227,9 +290,19 @@ def target_array(estimator: Any, y: Any) -> Array:
     """The target as an array of one dimension, without gaps."""
     if y is None:
         raise InputError(f"{type(estimator).__name__} requires y to be passed, but the target y is None")
+    if getattr(getattr(y, "dtype", None), "kind", "") in ("i", "u", "b") and hasattr(y, "isna") and not y.isna().any():
+        y = y.to_numpy()  # of pandas' nullable integers and booleans scikit-learn would make floats
     target = np.asarray(column_or_1d(y, warn=True))
     assert_all_finite(target, input_name="y")
     return target
+
+
+def tell_failures(causes: list[str], n_submodels: int) -> None:
+    """Warn of submodels that cast a fixed vote; refuse where that is most of them, since the vote would be theirs."""
+    if 2 * len(causes) > n_submodels:
+        raise SubmodelError(f"{len(causes)} of {n_submodels} submodels could not be fitted, so the model would be a constant: {causes[0]}")
+    for cause in causes:
+        warnings.warn(f"{cause}; it casts a fixed vote", SubmodelWarning, stacklevel=4)
 
 
 def _routing_enabled() -> bool:

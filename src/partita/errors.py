@@ -12,7 +12,8 @@
 
     UserWarning
     ├── SoundnessWarning                         something would void the proof: what breaks, and how to mend it
-    └── SubmodelWarning                          a submodel failed and casts a fixed vote (on_failure="vote")
+    ├── SubmodelWarning                          a submodel failed and casts a fixed vote (on_failure="vote")
+    └── EmptyProofWarning                        a proof that is true and says little: the model is (nearly) a constant
 """
 
 
@@ -42,6 +43,10 @@ class SoundnessWarning(UserWarning):
 
 class SubmodelWarning(UserWarning):
     """A submodel failed and casts a fixed vote."""
+
+
+class EmptyProofWarning(UserWarning):
+    """The model is (nearly) a constant: its radii are true and say little."""
 
 
 class MissingExtraError(PartitaError, ImportError):

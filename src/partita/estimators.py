@@ -1,6 +1,6 @@
 """FeaturePartitionClassifier and FeaturePartitionRegressor: scikit-learn estimators whose predictions carry a proof."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any, Self
@@ -17,10 +17,12 @@ from .bounds import bounds_around
 from .certificates import Certificates
 from .ensemble import FeaturePartitionEnsemble, target_array
 from .errors import InputError
+from .guard import wants_integers
 from .label_attacks import UNLABELLED, class_positions, numbers_or_gaps
 from .rules import Median, Rule, TopK
 from .scores import FLOOR, class_scores, has_scores, values
 from .sources import Table
+from .tally import ENOUGH_ROWS, NEARLY_ALL
 from .together import ballots_together
 
 Array = NDArray[Any]
@@ -37,7 +39,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
     estimator : scikit-learn classifier or Pipeline, default=None
         Cloned for every submodel. Preprocessing belongs inside it. None: gradient boosting for tables with texts and gaps.
     n_submodels : int or "auto", default="auto"
-        "auto": 21, or the largest odd number of units below.
+        "auto": 21, or the largest odd number of units below (docs/defaults.md).
     partition : "random", "strided", "spiral", "patch", a Partition, or a list of lists of columns, default="random"
         Which submodel owns which columns.
     image_shape : (height, width, channels), default=None
@@ -49,6 +51,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
     trusted : list of columns, default=()
         Columns out of the attacker's reach: every submodel sees them.
     rule : "plurality", "runoff", "tournament", or a rule object, default="tournament"
+        What a rule leaves open, ``fit`` fills in: ``Tournament(margin=0.25, prior=1, offset=0.25)`` where the submodels give probabilities.
     label_attacks : None, "rows" or "labels", default=None
         The radius counts flipped training labels too. "rows": every submodel trains on its own share of the rows; "labels": on all rows, of
         which only its share has labels (self-training, unless the estimator learns from rows labelled -1 itself).
@@ -58,6 +61,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         A SoundnessWarning becomes an error.
     on_failure : "raise" or "vote", default="raise"
         What a submodel that fails on its own columns does: raise an error, or cast a fixed vote, so that the proof covers crashes too.
+        A lack of memory, files or threads concerns all submodels, and is raised in any case.
     random_state : int, default=0
         Decides the random partition and the seed of every submodel.
     n_jobs : int, default=None
@@ -188,22 +192,59 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         if hasattr(self.estimators_, "scores"):
             table = self._open(X, reset=False)
             return table, ballots_together(self.estimators_, table, self.classes_)
-        known_as = np.arange(len(self.classes_)) if self.label_attacks == "labels" else self.classes_
-        table, scores = self._gather(X, partial(class_scores, classes=known_as))
+        table, scores = self._gather(X, self._score())
         ballots = np.empty((table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32)
         for t, own in enumerate(scores):
             ballots[:, t] = own
         return table, ballots
 
+    def _score(self) -> Callable[..., Array]:
+        in_places = self.label_attacks == "labels" or wants_integers(self._submodel())  # what submodels know the labels as
+        return partial(class_scores, classes=np.arange(len(self.classes_)) if in_places else self.classes_)
+
+    def _constant(self, ballots: Array) -> list[str]:
+        if len(ballots) < ENOUGH_ROWS or len(self.classes_) < 2:
+            return []
+        counts = np.bincount(self.rule_.decide(ballots), minlength=len(self.classes_))
+        label, share = self.classes_[counts.argmax() : counts.argmax() + 1].tolist()[0], counts.max() / len(ballots)
+        if share <= NEARLY_ALL:
+            return []
+        return [
+            f"{share:.1%} of {len(ballots)} training rows are predicted {label!r}: the model is nearly a constant, and its radii say "
+            "little; fewer submodels, another rule or a larger prior may help"
+        ]
+
     def predict(self, X: Any) -> Array:
-        """The labels, as they were given to fit."""
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels, as they were given to :meth:`fit`.
+        """
         ballots = self.ballots(X)
         return np.asarray(self.classes_[self.rule_.decide(ballots)])
 
     def predict_proba(self, X: Any) -> Array:
-        """The share of the submodels' votes that each class has."""
-        votes = self.ballots(X).argmax(axis=2)
-        return np.stack([(votes == label).mean(axis=1) for label in range(len(self.classes_))], axis=1)
+        """Scores for ranking rows, one for each class: positive, with sum 1, the largest for the label that ``predict`` gives.
+
+        They are made of the submodels' mean scores (for plurality, of their votes first), with the rule's prior and offset, and
+        agree with the rule's decision. They are not calibrated, and nothing is proven about them: a radius is about the label alone.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return self.rule_.probabilities(self.ballots(X))
 
     def certify(self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict every row, and prove how many units an attacker must own to change it.
@@ -339,8 +380,11 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
-        table, votes = self._gather(X, partial(values, stand_in=float(self.fixed_ballot_)))
+        table, votes = self._gather(X, self._score())
         return table, np.stack(list(votes), axis=1)
+
+    def _score(self) -> Callable[..., Array]:
+        return partial(values, stand_in=float(self.fixed_ballot_))
 
     def predict(self, X: Any) -> Array:
         """The median of the submodels' values."""

@@ -53,6 +53,8 @@ def _of_series(series: "nw.Series[Any]") -> str | None:
         return BOOLEAN
     if dtype == nw.String:
         return TEXT
+    if dtype == nw.Unknown and series.null_count() == len(series):
+        return NUMBER  # a column without a type, as files have it too (arrow_columns.kind_of)
     if dtype == nw.Object:
         return TEXT if all(isinstance(value, str) for value in series.drop_nulls().to_list()) else None
     return None
@@ -74,7 +76,7 @@ def cells(values: Sequence[Any], kind: str, column: str, first_row: int = 0) -> 
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, bool | int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
     raise TypeError
 

@@ -3,9 +3,9 @@
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
-from threading import Lock
+from threading import Lock, RLock
 from typing import Any
 
 import joblib
@@ -18,10 +18,24 @@ THREAD_SETTINGS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
 
 def run_each(
-    function: Callable[..., Any], jobs: Iterable[tuple[Any, ...]], n_jobs: int | None, total: int, doing: str, verbose: int
+    function: Callable[..., Any],
+    jobs: Iterable[tuple[Any, ...]],
+    n_jobs: int | None,
+    total: int,
+    doing: str,
+    verbose: int,
+    alone: bool = False,
 ) -> Iterator[Any]:
-    """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``)."""
+    """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib ``parallel_config``).
+
+    ``alone``: one at a time, for work that draws from a generator of which a process has only one.
+    """
     config = get_config()
+    if alone:
+        with _blas_on_one_thread():
+            results = (_alone(config, function, *job) for job in jobs)
+            yield from told(results, total, doing) if verbose else results
+        return
     with _blas_on_one_thread():
         backend, _ = get_active_backend(prefer="threads")
         one_by_one = "generator" if backend.supports_return_generator else "list"  # Ray's has no results before all are there
@@ -29,6 +43,19 @@ def run_each(
             delayed(on_one_thread)(config, function, *job) for job in jobs
         )
         yield from told(results, total, doing) if verbose else results
+
+
+_ALONE = RLock()  # for all ensembles of the process, whichever thread fits them
+
+
+def one_at_a_time(alone: bool) -> AbstractContextManager[Any]:
+    """What is done within waits for others in the process that do such work, if it shares a generator with them."""
+    return _ALONE if alone else nullcontext()
+
+
+def _alone(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
+    with one_at_a_time(True):
+        return on_one_thread(config, function, *job)
 
 
 def one_thread_settings(estimator: Any) -> dict[str, int]:

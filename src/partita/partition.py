@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .errors import InputError
 from .units import Columns, Units
 
-AUTO_SUBMODELS = 21
+AUTO_SUBMODELS = 21  # chosen on validation rows (docs/defaults.md)
 
 
 @dataclass(frozen=True, repr=False)
@@ -154,9 +154,9 @@ def patch_partition(image_shape: tuple[int, ...], n_submodels: int) -> Partition
     return Partition([np.flatnonzero(owner == t).tolist() for t in range(n_submodels)])
 
 
-def partition_from_columns(lists: Sequence[Sequence[Any]], units: Units, names: Sequence[str]) -> Partition:
+def partition_from_columns(lists: Sequence[Sequence[Any]], units: Units, names: Sequence[str] | Columns) -> Partition:
     """The user's own: the columns of each submodel, by name or position. Trusted columns go everywhere, listed or not."""
-    columns = Columns(names)
+    columns = Columns.of(names)
     unit_of = {column: unit for unit, members in enumerate(units.columns) for column in members}
     seen: dict[int, int] = {}
     for t, listed in enumerate(lists):
@@ -170,7 +170,7 @@ def partition_from_columns(lists: Sequence[Sequence[Any]], units: Units, names: 
                 seen[position] = t
     missing = sorted(unit_of.keys() - seen.keys())
     if missing:
-        raise InputError(f"partition leaves out the column {names[missing[0]]!r}: every column belongs to one submodel")
+        raise InputError(f"partition leaves out the column {columns.names[missing[0]]!r}: every column belongs to one submodel")
     owners: dict[int, int] = {}
     for position, t in seen.items():
         unit = unit_of[position]
@@ -180,7 +180,14 @@ def partition_from_columns(lists: Sequence[Sequence[Any]], units: Units, names: 
 
 
 def choose_partition(
-    partition: Any, n_submodels: int | str, spread: int, units: Units, names: Sequence[str], image_shape: Any, random_state: int
+    partition: Any,
+    n_submodels: int | str,
+    spread: int,
+    units: Units,
+    names: Sequence[str] | Columns,
+    image_shape: Any,
+    random_state: int,
+    verbose: int = 0,
 ) -> "Partition | Overlap":
     """The partition an estimator asks for, by name or as given; with ``spread`` > 1 its sets overlap."""
     if isinstance(partition, str):
@@ -192,7 +199,7 @@ def choose_partition(
             raise InputError(f"n_submodels is {count}{times}, but there are only {len(units)} {units.kind}: choose at most {most}")
         sets = _named_partition(partition, count * spread, units, image_shape, random_state)
     elif hasattr(partition, "deal"):
-        sets = partition.deal(units, names, n_submodels, spread)
+        sets = partition.deal(units, names, n_submodels, spread, verbose)
     else:
         sets = partition if isinstance(partition, Partition) else partition_from_columns(partition, units, names)
         if sets.n_units != len(units):

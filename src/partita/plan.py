@@ -27,6 +27,8 @@ class Plan:
     classes : the labels; empty for regression
     label_attacks : None, "rows" or "labels"
     may_fail : whether a submodel that fails casts a fixed vote
+    alone : whether submodels are fitted one at a time, since they share a generator
+    as_integers : whether submodels are told labels as positions in ``classes``
     fit_params : sample weights, where there are any
     """
 
@@ -37,6 +39,8 @@ class Plan:
     classes: Array
     label_attacks: str | None = None
     may_fail: bool = False
+    alone: bool = False
+    as_integers: bool = False
     fit_params: dict[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
@@ -62,12 +66,12 @@ class Plan:
         """The rows that submodel t learns from (None: all), their labels as far as it may see them, and its sample weights."""
         params = {name: np.array(values) for name, values in self.fit_params.items()}  # copies: an estimator may work in place
         if owner is None:
-            return None, y.copy(), params
+            return None, np.searchsorted(self.classes, y) if self.as_integers else y.copy(), params
         mine = (owner == t) & (y != UNLABELLED if len(self.classes) else np.isfinite(y))
         if self.label_attacks == "labels":
             return None, np.where(mine, y, UNLABELLED) if mine.any() else y[:0], params
         rows = np.flatnonzero(mine)
-        labels = self.classes[y[rows]] if len(self.classes) else y[rows]
+        labels = self.classes[y[rows]] if len(self.classes) and not self.as_integers else y[rows]
         return rows, labels, {name: values[rows] for name, values in params.items()}
 
     def job(self, table: Table, y: Array, owner: Array | None, t: int) -> tuple[Any, ...]:

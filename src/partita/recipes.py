@@ -1,11 +1,11 @@
-"""Submodels by name, for the command line: hgb, lightgbm, logistic, or your own as module:Class.
+"""Submodels by name, for the command line: hgb, lightgbm, logistic, ridge, or your own as module:Class.
 
-They take a frame with columns of floats and texts, gaps among them, as it comes from a file.
+They take a frame with columns of floats and texts, gaps among them, as it comes from a file. An estimator's structure is the same
+whatever the columns hold: what one column holds must not change how the submodels of others are made.
 """
 
 import hashlib
 import sys
-from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,28 +13,30 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .errors import InputError, MissingExtraError
-from .kinds import TEXT
 
-NAMES = ("hgb", "lightgbm", "logistic")
-JSON_SIGNS = set('",:[]{}')  # LightGBM refuses columns with these in their names
+NAMES = ("hgb", "lightgbm", "logistic", "ridge")
 RARE = 50  # a text column becomes at most this many columns of zeros and ones
 
 
-def named_estimator(name: str, of_values: bool, kinds: Mapping[str, str] | None = None) -> Any:
-    """The estimator that a name stands for, for columns of these kinds (None: any); None is the default, hgb."""
+def named_estimator(name: str, of_values: bool) -> Any:
+    """The estimator that a name stands for, for a target of numbers or of labels; None is the default, hgb."""
     if name == "hgb":
         return None
     if name == "lightgbm":
-        return _lightgbm(of_values, kinds)
+        return _lightgbm(of_values)
     if name == "logistic":
         if of_values:
-            raise InputError("estimator 'logistic' is for labels, and the target holds numbers: use hgb, lightgbm or module:Class")
-        return _logistic()
+            raise InputError("estimator 'logistic' is for labels, and the target holds numbers: use ridge, hgb, lightgbm or module:Class")
+        return make_pipeline(_numbers_and_texts(), LogisticRegression(max_iter=1000))
+    if name == "ridge":
+        if not of_values:
+            raise InputError("estimator 'ridge' is for numbers, and the target holds labels: use logistic, hgb, lightgbm or module:Class")
+        return make_pipeline(_numbers_and_texts(), Ridge())
     return _own(name, of_values)
 
 
@@ -47,16 +49,17 @@ def code_of(name: str) -> str | None:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest() if source and Path(source).is_file() else None
 
 
-def _logistic() -> Any:
+def _numbers_and_texts() -> Any:
+    """For linear models: numbers without gaps and on one scale, a column of zeros and ones for each frequent text."""
     numbers = make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler())
     texts = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=RARE)
-    columns = make_column_transformer(
+    return make_column_transformer(
         (numbers, make_column_selector(dtype_include="number")), (texts, make_column_selector(dtype_exclude="number"))
     )
-    return make_pipeline(columns, LogisticRegression(max_iter=1000))
 
 
-def _lightgbm(of_values: bool, kinds: Mapping[str, str] | None) -> Any:
+def _lightgbm(of_values: bool) -> Any:
+    """Texts become codes, then the booster. It gets an array: it refuses column names with signs that JSON uses."""
     try:
         from lightgbm import LGBMClassifier, LGBMRegressor
     except ImportError as exc:
@@ -64,11 +67,9 @@ def _lightgbm(of_values: bool, kinds: Mapping[str, str] | None) -> Any:
     booster = (LGBMRegressor if of_values else LGBMClassifier)(
         n_estimators=50, num_leaves=8, deterministic=True, force_col_wise=True, verbose=-1
     )
-    if kinds is not None and TEXT not in kinds.values() and not any(set(name) & JSON_SIGNS for name in kinds):
-        return booster  # alone it can learn from a table that it does not hold (batches.py)
     texts = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2, max_categories=254)
     columns = make_column_transformer((texts, make_column_selector(dtype_exclude="number")), remainder="passthrough")
-    return make_pipeline(columns, booster)
+    return make_pipeline(columns.set_output(transform="default"), booster)
 
 
 def _own(name: str, of_values: bool | None) -> Any:

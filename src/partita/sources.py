@@ -5,7 +5,8 @@ floats, a text turns numbers into objects), and the proof with it. Each submodel
 in one way, since rounding depends on that too.
 """
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -15,6 +16,9 @@ from numpy.typing import NDArray
 
 from . import kinds
 from .errors import InputError
+
+# what makes a frame with rows of a lazy one, where it is not collect()
+COLLECT = {"dask": "compute", "duckdb": "df", "ibis": "to_pandas", "pyspark": "toPandas"}
 
 
 class Table:
@@ -26,6 +30,14 @@ class Table:
     index: Any = None
     header: Any = None  # an empty frame with the columns' names, where X itself is none that scikit-learn knows
     kinds: Mapping[str, str | None] | None = None  # what the columns hold (kinds.py), where they have names
+    labels: list[Any] | None = None  # what a frame calls its columns, where that is not only texts
+
+    def numeric(self) -> list[bool]:
+        """Which columns hold numbers, each judged by itself. Settled when a model is fitted."""
+        raise NotImplementedError
+
+    def settle(self, numeric: Sequence[bool]) -> None:
+        """Read the cells as ``numeric`` says, whatever they look like: it is what the model was fitted with."""
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         """These columns of these rows (None: all of them), in the table's own kind."""
@@ -39,19 +51,62 @@ class Table:
 
 
 class _ArrayTable(Table):
-    def __init__(self, array: NDArray[Any], from_rows: bool) -> None:
+    def __init__(self, array: NDArray[Any]) -> None:
         self._array = array
-        self._from_rows = from_rows
         self.n_rows, self.n_columns = array.shape
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
-        part = np.ascontiguousarray(self._array[:, columns] if rows is None else self._array[rows[:, None], columns])
-        if self._from_rows:  # Python objects: numbers become floats, whatever else the batch or the table holds; the rest stays objects
+        return np.ascontiguousarray(self._array[:, columns] if rows is None else self._array[rows[:, None], columns])
+
+    def numeric(self) -> list[bool]:
+        if self._array.dtype != object:
+            return [self._array.dtype.kind in "biuf"] * self.n_columns
+        return [_holds_numbers(column) for column in self._array.T]
+
+
+class _RowsTable(_ArrayTable):
+    """Rows of Python objects. Each cell is converted by itself: a number's column has NaN where a cell is none."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        super().__init__(array)
+        self._settled: list[bool] | None = None
+
+    def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
+        part = super().take(columns, rows)
+        numeric = [self.numeric()[column] for column in columns]
+        for k, of_numbers in enumerate(numeric):
+            if of_numbers:
+                part[:, k] = [_number(cell) for cell in part[:, k]]
+        return part.astype(np.float64) if all(numeric) else part
+
+    def numeric(self) -> list[bool]:
+        if self._settled is None:
+            self._settled = super().numeric()
+        return self._settled
+
+    def settle(self, numeric: Sequence[bool]) -> None:
+        self._settled = list(numeric)
+
+
+def _number(cell: Any) -> float:
+    """A cell as a float; NaN where it is no number."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _holds_numbers(column: NDArray[Any]) -> bool:
+    """Whether every cell that is not missing is a number, or a text that reads as one and is no code such as "00464"."""
+    for cell in column:
+        if cell is not None:
             try:
-                return part.astype(np.float64)
+                float(cell)
             except (TypeError, ValueError, OverflowError):
-                return part
-        return part
+                return False
+            if isinstance(cell, str) and re.match(r"\s*[+-]?0\d", cell):
+                return False
+    return True
 
 
 class _SparseTable(Table):
@@ -64,6 +119,9 @@ class _SparseTable(Table):
         part = self._matrix[:, columns].asformat(self._format)
         return part if rows is None else part[rows]
 
+    def numeric(self) -> list[bool]:
+        return [True] * self.n_columns
+
 
 class _FrameTable(Table):
     def __init__(self, frame: "nw.DataFrame[Any]") -> None:
@@ -71,11 +129,17 @@ class _FrameTable(Table):
         self.n_rows, self.n_columns = frame.shape
         self.frame = frame.implementation.value
         self.index = nw.maybe_get_index(frame)
-        self.kinds = kinds.of_frame(frame) if all(isinstance(name, str) for name in frame.columns) else None
+        texts = all(isinstance(name, str) for name in frame.columns)
+        self.kinds = kinds.of_frame(frame) if texts else None
+        self.labels = None if texts else list(frame.columns)
 
     def take(self, columns: list[int], rows: NDArray[Any] | None = None) -> Any:
         part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
         return _laid_out(part.to_native()) if part.implementation.is_pandas() else part.clone().to_native()
+
+    def numeric(self) -> list[bool]:
+        types = [self._frame[:, j].dtype for j in range(self.n_columns)]
+        return [dtype.is_numeric() or dtype == nw.Boolean for dtype in types]
 
 
 def _laid_out(frame: Any) -> Any:
@@ -106,6 +170,7 @@ def open_table(X: Any) -> Table:
         _refuse_duplicates(X)
         table = _FrameTable(nw.from_native(X, eager_only=True))
     else:
+        _refuse_lazy(X)
         from_rows = not hasattr(X, "__array__") and not hasattr(X, "__array_interface__")
         if isinstance(X, np.ma.MaskedArray):
             raise InputError("X is a masked array, whose mask would be lost: fill it first, X.filled(np.nan)")
@@ -115,7 +180,7 @@ def open_table(X: Any) -> Table:
                 f"X has {array.ndim} dimension(s), but a table has rows and columns. Reshape your data: X.reshape(-1, 1) if it is one "
                 "column, X.reshape(1, -1) if it is one row, rows of equal length if it is a list"
             )
-        table = _ArrayTable(array, from_rows)
+        table = _RowsTable(array) if from_rows else _ArrayTable(array)
     if table.n_rows == 0:
         raise InputError(f"X has 0 sample(s) (shape=(0, {table.n_columns})) while a minimum of 1 is required: give it rows")
     if table.n_columns == 0:
@@ -134,6 +199,14 @@ def cells_of(rows: Any) -> NDArray[Any]:
         for j, cell in enumerate(row):
             array[i, j] = cell
     return array
+
+
+def _refuse_lazy(X: Any) -> None:
+    """A lazy frame has no rows yet, and as an array it would be one array of all columns, which changes their types."""
+    frame = X if isinstance(X, np.ndarray | list | tuple) else nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        call = "collect" if frame is X else COLLECT.get(frame.implementation.value, "collect")
+        raise InputError(f"X is a lazy frame: collect it first, X.{call}()")
 
 
 def _refuse_duplicates(X: Any) -> None:

@@ -50,18 +50,50 @@ def pixels(image_shape: tuple[int, int, int]) -> Units:
     return Units(columns, tuple(f"pixel ({p // width}, {p % width})" for p in range(height * width)), "pixels")
 
 
-def families(separator: str = "_") -> Callable[[str], str]:
-    """For ``units=``: one-hot columns such as ``colour_red`` and ``colour_blue`` belong to the unit ``colour``."""
-    return partial(_family, separator=separator)
+def families(separator: str = "_", names: Sequence[str] | None = None) -> Callable[[str], str]:
+    """For ``units=``: one-hot columns such as ``colour_red`` and ``colour_blue`` belong to the unit ``colour``.
+
+    Parameters
+    ----------
+    separator : str, default="_"
+        What stands between the raw column's name and the value.
+    names : list of str, default=None
+        The raw columns. None: a raw name ends at the first separator, so ``job_blue_collar`` belongs to ``job``, and columns of
+        different raw columns may share a unit (``capital_gain`` and ``capital_loss``): sound, but larger units than need be.
+
+    Examples
+    --------
+    >>> from partita import families
+    >>> [families()(column) for column in ("job_blue_collar", "job_retired", "age")]
+    ['job', 'job', 'age']
+    >>> [families(names=["capital_gain", "job"])(column) for column in ("capital_gain", "job_retired", "age")]
+    ['capital_gain', 'job', 'age']
+    """
+    if names is None:
+        return partial(_first_part, separator=separator)
+    raw = tuple(map(str, _listed(names, "names")))
+    for name in raw:
+        longer = next((other for other in raw if other.startswith(name + separator)), None)
+        if longer is not None:
+            raise InputError(
+                f"names has {name!r} and {longer!r}: a column {longer + separator + '...'!r} may come from either, so rename one, or "
+                "give units as a mapping"
+            )
+    return partial(_raw_name, separator=separator, names=raw)
 
 
-def _family(name: str, separator: str) -> str:
-    return name.rsplit(separator, 1)[0]
+def _first_part(name: str, separator: str) -> str:
+    return name.split(separator, 1)[0] or name
 
 
-def choose_units(units: Any, names: Sequence[str], trusted: Any, image_shape: Any) -> Units:
+def _raw_name(name: str, separator: str, names: tuple[str, ...]) -> str:
+    return next((raw for raw in names if name.startswith(raw + separator)), name)
+
+
+def choose_units(units: Any, names: "Sequence[str] | Columns", trusted: Any, image_shape: Any) -> Units:
     """The units an estimator asks for: a mapping, an array of ids, a function of the name, Units, or None for each column (or pixel)."""
-    columns = Columns(names)
+    columns = Columns.of(names)
+    names = columns.names
     image = None if image_shape is None else pixels(image_shape)
     out_of_reach = sorted({columns.position(column, "trusted") for column in _listed(trusted, "trusted")})
     if units is None:
@@ -94,17 +126,32 @@ def choose_units(units: Any, names: Sequence[str], trusted: Any, image_shape: An
 
 
 class Columns:
-    """Columns by name or position."""
+    """Columns by name or position; by label, where a frame's labels are no texts.
 
-    def __init__(self, names: Sequence[str]) -> None:
+    Parameters
+    ----------
+    names : the columns' names, as texts
+    labels : what a frame calls its columns, where that is not (only) texts
+        A whole number then means a label, as it does for the frame, and never a position.
+    """
+
+    def __init__(self, names: Sequence[str], labels: Sequence[Any] | None = None) -> None:
         self.names = list(names)
         self._by_name = {name: position for position, name in enumerate(names)}
+        self._by_label = None if labels is None else {label: position for position, label in enumerate(labels)}
+
+    @classmethod
+    def of(cls, names: "Sequence[str] | Columns") -> "Columns":
+        return names if isinstance(names, Columns) else cls(names)
 
     def position(self, column: Any, argument: str) -> int:
-        if isinstance(column, str):
+        position = -1
+        if self._by_label is not None and getattr(column, "__hash__", None) is not None and column in self._by_label:
+            position = self._by_label[column]
+        elif isinstance(column, str):
             position = self._by_name.get(column, -1)
-        else:
-            position = int(column) if isinstance(column, int | np.integer) and not isinstance(column, bool) else -1
+        elif self._by_label is None and isinstance(column, int | np.integer) and not isinstance(column, bool):
+            position = int(column)
         if not 0 <= position < len(self.names):
             raise InputError(f"{argument} names the column {column!r}, which the table does not have")
         return position

@@ -92,7 +92,7 @@ DATA = (
     ),
     DataSet(
         "weather",
-        (3_012_917, 531_720),
+        (3_179_592, 561_105),
         128,
         "temperatures all over the world",
         f"{weather.LICENCE}; by the Shifts project, 2021",

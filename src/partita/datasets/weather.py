@@ -53,9 +53,12 @@ def load_weather(folder: str | os.PathLike[str] | None = None) -> TableData:
     """Some three million temperatures at places all over the world, in 128 columns; right within 3 degrees.
 
     These are the Shifts project's files. Their licence, CC BY-NC-SA 4.0, is yours to accept, so partita does not fetch them.
-    Rows to learn from: ``train.csv`` and ``dev_in.csv``; rows to certify: ``eval_in.csv`` (the same climates and months); in both, those
-    without gaps. Columns: all but the temperature measured, as many as in the paper: the 123 of forecasts and terrain, time, latitude,
-    longitude, the class of precipitation measured, and the climate's name, a text. Numbers are float32, the time float64.
+    Rows to learn from: ``train.csv`` and ``dev_in.csv``; rows to certify: ``eval_in.csv`` (the same
+    climates and months); in both, those with a temperature. Columns: all but the temperature measured,
+    as many as in the paper: the 123 of forecasts and terrain, time, latitude, longitude, the class of
+    precipitation measured, and the climate's name, a text. Numbers are float32, the time float64.
+    Missing values are NaN: were rows left out for them, whoever writes one column would decide which
+    rows every submodel learns from.
 
     Parameters
     ----------
@@ -134,7 +137,7 @@ def _check_columns(file: Path) -> None:
 
 
 def _rows(file: Path) -> dict[str, Array]:
-    """The columns of a file, of the rows without gaps."""
+    """The columns of a file, of the rows with a temperature; NaN for a missing value."""
     try:
         import pyarrow
         import pyarrow.csv
@@ -151,16 +154,16 @@ def _rows(file: Path) -> dict[str, Array]:
         ).unify_dictionaries()
     except (OSError, ValueError, pyarrow.ArrowException) as exc:
         raise InputError(f"{str(file)!r} cannot be read: {str(exc).strip().splitlines()[0][:200]}: fetch it again") from exc
-    whole = np.ones(table.num_rows, dtype=bool)
-    for name in COLUMNS:
-        whole &= ~table.column(name).is_null().to_numpy()
-    if not whole.any():
-        raise InputError(f"{str(file)!r} has no row without gaps: fetch it again")
+    table = table.filter(table.column(TARGET).is_valid())
+    if not table.num_rows:
+        raise InputError(f"{str(file)!r} has no row with a {TARGET}: fetch it again")
     columns: dict[str, Array] = {}
     for name in COLUMNS:
-        column = table.column(name).filter(pyarrow.array(whole)).combine_chunks()
+        column = table.column(name).combine_chunks()
         if name == CLIMATE:
-            columns[name] = np.array(column.dictionary.to_pylist(), dtype=object)[column.indices.to_numpy()]
+            # the last one, -1, for a missing value
+            texts = np.array([*column.dictionary.to_pylist(), np.nan], dtype=object)
+            columns[name] = texts[column.indices.fill_null(-1).to_numpy()]
         else:
-            columns[name] = np.array(column.to_numpy())
+            columns[name] = np.array(column.to_numpy(zero_copy_only=False))
     return columns
