@@ -1,6 +1,7 @@
 """The report: one HTML file that shows what is proven, and needs nothing else."""
 
 import platform
+from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,26 @@ __all__ = ["gather", "render", "write_report"]
 
 
 def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None, audit: Any = None) -> Path:
-    """Write the report on a table that a stored model was asked about."""
+    """Write the report on a table that a stored model was asked about.
+
+    Parameters
+    ----------
+    certified : Certified
+        What ``certify_file`` returned.
+    out : path
+        The HTML file to write.
+    sweep : path, optional
+        The sweep.json that ``partita sweep`` wrote for the same target.
+    title : str, optional
+        The heading; by default it names the table.
+    audit : path, optional
+        What ``partita audit --out`` wrote for the same model.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+    """
     swept = None if sweep is None else read_sweep(sweep)
     target = (certified.manifest.get("about") or {}).get("target")
     if swept is not None and target is not None and swept["target"] != target:
@@ -38,6 +58,7 @@ def write_report(certified: Certified, out: Any, sweep: Any = None, title: str |
         files={file: facts["sha256"] for file, facts in certified.manifest["files"].items()},
         swept=swept,
         audited=audited,
+        quality=certified.quality(),
     )
     path = Path(out)
     write_whole(path, render(facts).encode("utf-8", "replace"))
@@ -47,7 +68,8 @@ def write_report(certified: Certified, out: Any, sweep: Any = None, title: str |
 def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
     """Where a stored model comes from: versions, seed, hashes."""
     about = manifest.get("about") or {}
-    found = {
+    stored = {"model stored": _minute(str(manifest["stored"]))} if manifest.get("stored") else {}
+    found = stored | {
         "partita": __version__,
         "Python": platform.python_version(),
         **{library: version(library) for library in manifest["versions"]},
@@ -63,3 +85,12 @@ def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
         known = f"sha256 {data['sha256']}" if "sha256" in data else f"sha256 of its Parquet footers {data['footers']}"
         found["training data"] = f"{data['name']}, {data['rows']:,} rows, {known}"
     return found
+
+
+def _minute(stored: str) -> str:
+    """An ISO time as the report writes times, in UTC; what is none as it is."""
+    try:
+        time = datetime.fromisoformat(stored)
+        return f"{time.astimezone(UTC):%Y-%m-%d %H:%M UTC}" if time.tzinfo else f"{time:%Y-%m-%d %H:%M}"
+    except (ValueError, OverflowError):
+        return stored
