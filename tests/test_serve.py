@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import re
 import signal
 import socket
@@ -18,7 +19,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -41,6 +42,7 @@ DIABETES, PROGRESSION = load_diabetes(return_X_y=True, as_frame=True)
 FIRST = CANCER.columns[0]
 TOKEN = "s3cret"
 LARGEST = 500_000
+FIRST_PORT = 1023  # of those that users have no right to
 RUN = """
 import json, sys
 from partita import serve
@@ -212,7 +214,7 @@ async def load(address, asked, rows):
     return answers, health
 
 
-HOSTILE = {name: [None, 1e999, -1e308, True, float("nan")][j % 5] for j, name in enumerate(CANCER.columns)}
+HOSTILE = {name: [None, 1e999, -1e308, 0, float("nan")][j % 5] for j, name in enumerate(CANCER.columns)}
 
 
 def test_rows_do_not_change_each_other(labels, classifier):
@@ -260,7 +262,9 @@ def cell_of(row, text, column=FIRST):
     return '{"rows": [{' + cells + "}]}"
 
 
-@pytest.mark.parametrize("text", ['"12.5"', '""', "[]", "{}", "[1]", "[" * 800 + "]" * 800, '"\\ud83d\\ude00"', '"' + "x" * 10**5 + '"'])
+@pytest.mark.parametrize(
+    "text", ["true", "false", '"12.5"', '""', "[]", "{}", "[1]", "[" * 800 + "]" * 800, '"\\ud83d\\ude00"', '"' + "x" * 10**5 + '"']
+)
 def test_a_cell_of_the_wrong_kind(labels, text):
     refused(labels[0].post("/certify", content=cell_of(rows_of(CANCER[:1])[0], text)), 422, "a number is needed", row=0, column=FIRST)
 
@@ -375,6 +379,7 @@ def test_health(labels):
     told = strict(labels[0].get("/health"))
     assert told["status"] == "ok"
     assert (told["model"], told["submodels"], told["counts"]["trusted"]) == ("cancer", 11, ["mean texture"])
+    assert told["warnings"] == []
     serve.Health.model_validate(told, strict=True)
 
 
@@ -402,6 +407,7 @@ def test_the_description_is_whole(labels, regressor):
         post = told["paths"]["/certify"]["post"]
         row = post["requestBody"]["content"]["application/json"]["schema"]["properties"]["rows"]["items"]
         assert row["required"] == list(row["properties"]) == list(frame.columns)
+        assert row["properties"][frame.columns[0]] == {"type": ["number", "null"]}
         assert set(post["responses"]) == {"200", "413", "422", "500", "503"} | ({"401"} if token else set())
         assert ("security" in post) == token
         schemas = told["components"]["schemas"]
@@ -423,7 +429,7 @@ def test_other_addresses_are_not_listened_at(labels):
 def test_stopping(regressor, folder):
     """A request under way is answered first, one that never ends is not waited for, and nobody sees a traceback."""
     body = json.dumps({"rows": rows_of(DIABETES)}).encode()
-    request = b"POST /certify HTTP/1.1\r\nHost: here\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:-1]
+    request = b"POST /certify HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body[:-1]
     log = folder / "stopped.log"
     process = start(store.save(regressor, folder / "stopped"), log)
     try:
@@ -511,7 +517,8 @@ def test_labels_of_any_type(names):
 def test_what_is_proven_is_said(regressor):
     frame = CANCER.iloc[:, :4]
     top = FeaturePartitionClassifier(GaussianNB(), n_submodels=3, rule=TopK(1)).fit(frame, TUMOUR)
-    assert "stays among the 1 labels" in ask(serve.make_app(top), {"rows": rows_of(frame[:1])}).json()["proves"]
+    with pytest.raises(InputError, match="the model's rule is TopK"):
+        serve.make_app(top)
     without = ask(serve.make_app(regressor), {"rows": rows_of(DIABETES[:1])}).json()
     row = without["rows"][0]
     assert (without["proves"], row["radius"], row["hangs_on"]) == (None, None, None)
@@ -554,10 +561,13 @@ def test_every_kind_of_column(tmp_path):
         ("seen", "yesterday", "a time"),
         ("seen", 5, "a time"),
         ("known", 2, "true or false"),
+        ("mean radius", True, "a number"),
     ]:
         refused(ask(app, {"rows": [rows[0], rows[1] | {column: cell}]}), 422, words, row=1, column=column)
     refused(ask(app, {"rows": [rows[0] | {"grade": "\ud800"}]}), 422, "UTF-8")
     assert ask(app, {"rows": [rows[0] | {"grade": "\0 \U0001f600"}]}).status_code == 200
+    as_numbers = [row | {"known": int(row["known"])} for row in rows]
+    assert strict(ask(app, {"rows": as_numbers}))["rows"] == told
 
 
 def test_wrong_settings_are_found_at_once(classifier, regressor, folder):
@@ -580,17 +590,172 @@ def test_wrong_settings_are_found_at_once(classifier, regressor, folder):
 
 def test_open_to_everybody_is_warned_of(classifier, folder, monkeypatch, capsys):
     model = store.save(classifier, folder / "open")
-    monkeypatch.setattr(serve.uvicorn, "run", lambda app, **settings: None)
+    monkeypatch.setattr(serve.uvicorn.Server, "run", lambda self, sockets: None)
     for host, token, warned in [
         ("0.0.0.0", None, True),
-        ("example.org", None, True),
         ("0.0.0.0", TOKEN, False),
         ("127.0.0.1", None, False),
         ("localhost", None, False),
-        ("::1", None, False),
     ]:
-        serve.run(model, host=host, token=token)
+        serve.run(model, host=host, port=0, token=token)
         assert ("there is no token" in capsys.readouterr().err) == warned, host
+
+
+# ---- where it listens ----
+
+
+def serve_by_hand(*arguments, **settings):
+    command = [sys.executable, "-m", "partita", "serve", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, **settings)
+
+
+def test_a_port_in_use_is_one_sentence(regressor, folder):
+    model = store.save(regressor, folder / "twice")
+    with server(model, folder / "twice.log") as (client, _, _):
+        port = client.base_url.port
+        for host in ("127.0.0.1", "0.0.0.0"):
+            done = serve_by_hand(model, "--host", host, "--port", port)
+            told = f"partita: port {port} of {host} is in use: stop the program that listens there, or choose another port\n"
+            assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+        assert client.get("/health").status_code == 200
+
+
+def test_a_port_taken_while_the_model_was_loaded_is_one_sentence(regressor, folder, monkeypatch):
+    """Two services may both begin on a port; the second one to listen is refused."""
+    model = store.save(regressor, folder / "late")
+    with socket.socket() as other:
+        other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        other.bind(("127.0.0.1", 0))
+        port = other.getsockname()[1]
+        load = store.load
+        monkeypatch.setattr(store, "load", lambda *given: (other.listen(), load(*given))[1])
+        with pytest.raises(InputError, match=rf"port {port} of 127\.0\.0\.1 is in use"):
+            serve.run(model, port=port)
+
+
+def test_an_address_that_is_not_here_is_one_sentence(folder):
+    done = serve_by_hand(folder, "--host", "192.0.2.7")
+    told = "partita: host is '192.0.2.7', which is not an address of this machine: give 127.0.0.1, or 0.0.0.0 for all of its addresses\n"
+    assert (done.returncode, done.stdout, done.stderr) == (2, "", told)
+    for host, message in [
+        ("no.such.host.invalid", r"host is 'no\.such\.host\.invalid', which is no address that can be found \("),
+        ("x" * 100, r"which is no address that can be found \("),
+        ("", "host is empty: give an address of this machine"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            serve.run(folder, host=host)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="another user is needed, who may not use all ports")
+def test_a_port_of_the_administrator_is_one_sentence():
+    """The socket alone: another user may not be able to read what is installed here."""
+    become = "import encodings.idna, os, socket; from partita import serve; os.setgroups([]); os.setuid(65534)"
+    bind = f"socket.socket().bind(('127.0.0.1', {FIRST_PORT}))"
+    if "PermissionError" not in run_python(f"{become}; {bind}"):
+        pytest.skip("everybody may use all ports here")
+    told = f"InputError: port {FIRST_PORT} of 127.0.0.1 is not open to this user: choose a port of 1024 or above"
+    assert told in run_python(f"{become}; serve._bound('127.0.0.1', {FIRST_PORT})")
+
+
+def run_python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stderr
+
+
+def test_all_addresses_of_a_name_are_listened_on_at_one_port():
+    bound = serve._bound("localhost", 0)
+    try:
+        assert len({one.getsockname()[1] for one in bound}) == 1
+        assert len(bound) == len({one.getsockname()[0] for one in bound})
+    finally:
+        for one in bound:
+            one.close()
+
+
+# ---- whom it answers ----
+
+
+@pytest.mark.parametrize(
+    ("header", "listening", "known"),
+    [
+        ("localhost", "127.0.0.1", True),
+        ("LOCALHOST.:8000", "127.0.0.1", True),
+        ("app.localhost:8000", "127.0.0.1", True),
+        ("127.0.0.1:8000", "127.0.0.1", True),
+        ("127.9.9.9", "127.0.0.1", True),
+        ("[::1]:8000", "127.0.0.1", True),
+        ("[::1]", "::1", True),
+        ("127.0.0.1:", "localhost", True),
+        ("evil.example", "127.0.0.1", False),
+        ("localhost.evil.example", "127.0.0.1", False),
+        ("127.0.0.1.evil.example:8000", "127.0.0.1", False),
+        ("127.evil.example", "127.0.0.1", False),
+        ("evil.example:127.0.0.1", "127.0.0.1", False),
+        ("user@localhost", "127.0.0.1", False),
+        ("localhost:80:80", "127.0.0.1", False),
+        ("[localhost", "127.0.0.1", False),
+        ("::1", "127.0.0.1", False),
+        ("192.168.1.5", "127.0.0.1", False),
+        ("0.0.0.0:8000", "127.0.0.1", False),
+        ("2130706433", "127.0.0.1", False),
+        ("\xff", "127.0.0.1", False),
+        (socket.gethostname(), "127.0.0.1", False),
+        ("192.168.1.5", "0.0.0.0", True),
+        ("0.0.0.0:8000", "0.0.0.0", True),
+        ("[fe80::1]:8000", "::", True),
+        ("localhost", "0.0.0.0", True),
+        (f"{socket.gethostname()}:8000", "0.0.0.0", True),
+        ("evil.example", "0.0.0.0", False),
+        ("Models.Example:8000", "models.example", True),
+        ("192.168.1.5", "192.168.1.5", True),
+        ("evil.example", "192.168.1.5", False),
+    ],
+)
+def test_whose_host_is_known(header, listening, known):
+    assert serve.is_known_host(header, listening) == known
+
+
+FOREIGN = ("evil.example", "evil.example:80", "127.0.0.1.evil.example")
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])
+def test_without_a_token_a_foreign_host_is_refused(host, regressor, folder):
+    """As a page does that lets its own name lead here."""
+    rows = rows_of(DIABETES[:1])
+    with server(store.save(regressor, folder / "rebound"), folder / "rebound.log", host=host) as (client, _, _):
+        port = client.base_url.port
+        for name in FOREIGN:
+            for method, path in (("POST", "/certify"), ("GET", "/health"), ("GET", "/openapi.json"), ("GET", "/nothing")):
+                answer = client.request(method, path, json={"rows": rows}, headers={"Host": name})
+                refused(answer, 421, f"the host {name!r} is not known to this service")
+        for name in (f"127.0.0.1:{port}", "localhost", f"localhost:{port}", "[::1]:80"):
+            assert client.post("/certify", json={"rows": rows}, headers={"Host": name}).status_code == 200
+        assert client.get("/health", headers={"Host": "203.0.113.9"}).status_code == (200 if host == "0.0.0.0" else 421)
+        assert b" 200 " in raw(client, b"GET /health HTTP/1.0\r\n\r\n")  # no browser leaves the header out
+        responses = strict(client.get("/openapi.json"))["paths"]["/certify"]["post"]["responses"]
+        assert "421" in responses
+
+
+def test_with_a_token_any_host_is_answered(labels):
+    for name in FOREIGN:
+        assert labels[0].post("/certify", json={"rows": rows_of(CANCER[:1])}, headers={"Host": name}).status_code == 200
+
+
+# ---- what speaks against the model ----
+
+
+def test_what_speaks_against_the_model_is_told_at_the_start_and_by_health(folder):
+    gaps = DIABETES.assign(sex=np.nan)
+    with pytest.warns(SubmodelWarning):
+        model = FeaturePartitionRegressor(Ridge(), n_submodels=5, on_failure="vote").fit(gaps, PROGRESSION)
+    quality = {"warnings": ["nearly all rows get\none label", "\x1b[2Jred", 5], "failed": 1}
+    path = store.save(model, folder / "poor", {"quality": quality})
+    told = ["nearly all rows get one label", "[2Jred", "1 of 5 submodels could not be fitted and cast a fixed vote"]
+    with server(path, folder / "poor.log") as (client, _, log):
+        assert strict(client.get("/health"))["warnings"] == told
+        lines = log.read_text().splitlines()
+        assert [line for line in lines if "warning" in line] == [f"partita: warning: {one}" for one in told]
+    for strange in ({"quality": 5}, {"quality": {"warnings": "all"}}, {"quality": None}, {}):
+        assert serve._quality_warnings(strange) == []
 
 
 def test_without_the_extra(monkeypatch):

@@ -1,16 +1,20 @@
 """A stored model comes back with the same ballots, bit for bit; whatever was changed in between is refused in one sentence."""
 
+import hashlib
+import io
 import json
 import re
 import subprocess
 import sys
 import zipfile
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMClassifier
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -18,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, StoreError, SubmodelWarning, store
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, StoreError, SubmodelWarning, __version__, store
 from partita.rules import Median, RunOff, TopK, Tournament
 
 X, Y = load_wine(return_X_y=True)
@@ -49,14 +53,17 @@ def test_same_ballots(name, place, tmp_path):
     path = store.save(model, tmp_path / "deep" / place)
     loaded = store.load(path)
     assert np.array_equal(loaded.ballots(table), model.ballots(table))
-    before, after = model.certify(table), loaded.certify(table)
+    asked = [labels] if isinstance(model.rule, TopK) else []
+    before, after = model.certify(table, *asked), loaded.certify(table, *asked)
     assert np.array_equal(before.prediction, after.prediction)
     assert np.array_equal(before.radius, after.radius)
     assert before.counts == after.counts
     assert loaded.classes_.dtype == model.classes_.dtype
     assert loaded.units_ == model.units_
     assert loaded.partition_ == model.partition_
-    assert repr(loaded.rule_) == repr(model.rule_) or name == "prior"
+    assert type(loaded.rule_) is type(model.rule_)
+    settings = [{name: np.asarray(value).tolist() for name, value in rule.get_params().items()} for rule in (loaded.rule_, model.rule_)]
+    assert settings[0] == settings[1]
     assert type(loaded.estimator) is type(model.estimator)
     assert np.array_equal(loaded.fit(table, labels).ballots(table), model.ballots(table))
 
@@ -162,19 +169,20 @@ def test_an_archive_that_unpacks_to_more_than_it_says(saved, tmp_path):
 
 class Own(ClassifierMixin, BaseEstimator):
     def fit(self, X, y):
-        self.classes_ = np.unique(y)
+        self.classes_, self.middle_ = np.unique(y), float(np.median(X))
         return self
 
     def predict(self, X):
-        return np.full(len(X), self.classes_[0])
+        return self.classes_[(X[:, 0] > self.middle_).astype(int)]
 
 
 def test_types_outside_the_list_are_refused_by_name(tmp_path):
-    path = store.save(FeaturePartitionClassifier(Own(), rule="plurality").fit(X, Y), tmp_path / "model")
+    clf = FeaturePartitionClassifier(Own(), rule="plurality").fit(X, Y)
+    path = store.save(clf, tmp_path / "model")
     own = f"{Own.__module__}.Own"
     with pytest.raises(StoreError, match=f"holds the type {re.escape(own)}, which is not trusted"):
         store.load(path)
-    assert store.load(path, trusted=[own]).predict(X)[0] == 0
+    assert np.array_equal(store.load(path, trusted=[own]).predict(X), clf.predict(X))
 
 
 def test_saving_again_replaces_and_a_crash_does_not(saved, monkeypatch):
@@ -271,3 +279,295 @@ def test_storing_imports_no_torch():
     pytest.importorskip("torch")
     code = "import sys; from partita import store; store._skops(); assert 'torch' not in sys.modules; import torch; torch.zeros(1)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# ---- numbers and archives that would exhaust memory ----
+
+LOAD_EACH = """
+import json, resource, sys, time, warnings
+from pathlib import Path
+import numpy as np
+from partita import PartitaError, StoreError, store
+
+warnings.simplefilter("ignore")
+numbers, folders = json.loads(sys.argv[1]), [Path(folder) for folder in sys.argv[2:]]
+rows = {folder: np.load(folder.with_suffix(".npy")) for folder in folders}
+
+def certify(folder):
+    model = store.load(folder)
+    asked = [model.predict(rows[folder])] if type(model.rule_).__name__ == "TopK" else []
+    try:
+        model.certify(rows[folder], *asked)
+    except PartitaError as exc:
+        return f"certify: {exc}"
+    return "loaded"
+
+def integers(node, path=()):
+    for key, inner in (node.items() if isinstance(node, dict) else enumerate(node)):
+        if type(inner) is int:
+            yield (*path, key)
+        elif isinstance(inner, dict | list):
+            yield from integers(inner, (*path, key))
+
+found = {}
+for folder in folders:
+    assert certify(folder) == "loaded"  # what is imported and compiled on the way counts for nothing
+vast = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize() + 2**30
+resource.setrlimit(resource.RLIMIT_AS, (vast, vast))
+for folder in folders:
+    honest = (folder / "manifest.json").read_text()
+    for path in integers(json.loads(honest)):
+        for number in numbers:
+            manifest = json.loads(honest)
+            place = manifest
+            for key in path[:-1]:
+                place = place[key]
+            place[path[-1]] = number
+            (folder / "manifest.json").write_text(json.dumps(manifest))
+            before = time.process_time()
+            try:
+                told = certify(folder)
+            except StoreError as exc:
+                told = str(exc)
+            name = f"{folder.name}." + ".".join(map(str, path)) + f" = {number}"
+            found[name] = (told, time.process_time() - before)
+print(json.dumps(found))
+"""
+HUGE = [10**12, -1]
+
+
+def load_with_each_number_changed(folder, models):
+    """What comes of a manifest in which one integer is another, for every integer, with 1 GiB of memory to do it in."""
+    for name, (model, rows) in models.items():
+        np.save(folder / f"{name}.npy", rows)
+        store.save(model, folder / name)
+    arguments = [json.dumps(HUGE), *(str(folder / name) for name in models)]
+    done = subprocess.run([sys.executable, "-c", LOAD_EACH, *arguments], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads(done.stdout)
+    assert max(seconds for _, seconds in found.values()) < 2, max(found.items(), key=lambda one: one[1][1])
+    return {name: told for name, (told, _) in found.items()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited and read in Linux's way")
+def test_no_number_in_a_manifest_exhausts_memory_or_time(tmp_path):
+    models = {}
+    for name in ("image", "labels", "top-k", "sources"):
+        model, table, labels = MODELS[name]
+        settings = {"units": {"a": [0, 1]}, "trusted": [5]} if name == "sources" else {}
+        models[name] = clone(model).set_params(n_jobs=2, **settings).fit(np.asarray(table), labels), np.asarray(table)[:3]
+    found = load_with_each_number_changed(tmp_path, models)
+    for model in models:
+        for number in HUGE:
+            for place in ("n_features", "partition.sets.0.0", "units.columns.0.0"):
+                assert found[f"{model}.{place} = {number}"].startswith("manifest.json is damaged")
+    accepted = {tuple(place.split(" = ")[0].split(".")[:3]) for place, told in found.items() if told == "loaded"}
+    assert {place[1] for place in accepted} <= {"settings", "random_state", "counts", "classes", "files"}
+    assert {place[2] for place in accepted if place[1] == "settings"} <= {"n_jobs", "verbose"}
+    assert found["top-k.rule.settings.k = 1000000000000"].startswith("manifest.json is damaged: k is")
+    assert found["labels.counts.total = -1"].startswith("manifest.json is damaged: counts.total is -1")
+    assert found["image.settings.image_shape.0 = 1000000000000"].startswith("manifest.json is damaged: image_shape")
+
+
+@pytest.fixture(scope="module")
+def networks():
+    pytest.importorskip("torch")
+    from partita.vision import PixelSetClassifier
+
+    images = np.random.default_rng(0).integers(256, size=(40, 12), dtype=np.uint8)
+    net = PixelSetClassifier((2, 3, 2), width=8, blocks=1, heads=2, epochs=1, batch_size=32, device="cpu", verbose=0)
+    return FeaturePartitionClassifier(net, n_submodels=3, image_shape=(2, 3, 2)).fit(images, np.arange(40) % 3), images
+
+
+def test_networks_of_another_size_than_their_settings_are_refused(networks, tmp_path):
+    path = store.save(networks[0], tmp_path / "m")
+    honest = (path / "manifest.json").read_text()
+    assert len(store.load(path).estimators_) == 3
+    for change in (
+        {"settings": {"width": 16}},
+        {"settings": {"blocks": 2}},
+        {"settings": {"members": 2}},
+        {"settings": {"expand": 3}},
+        {"image_shape": [2, 3, 4]},
+        {"seeds": [1, 2]},
+        {"classes": [0, 1]},
+        {"classes": [0, 1, 3]},
+        {"classes": [0, 1, -1]},
+    ):
+        facts = json.loads(honest)["networks"]
+        other = facts | {name: facts[name] | value if isinstance(value, dict) else value for name, value in change.items()}
+        (path / "manifest.json").write_text(json.dumps(json.loads(honest) | {"networks": other}))
+        with pytest.raises(StoreError, match="the networks cannot be loaded"):
+            store.load(path)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is limited and read in Linux's way")
+def test_no_number_in_the_manifest_of_networks_exhausts_memory_or_time(networks, tmp_path):
+    clf, images = networks
+    found = load_with_each_number_changed(tmp_path, {"networks": (clf, images[:3])})
+    for name in ("width", "blocks", "heads", "expand", "members"):
+        for number in HUGE:
+            assert found[f"networks.networks.settings.{name} = {number}"].startswith("the networks cannot be loaded")
+    accepted = {place.split(" = ")[0].split(".", 2)[2] for place, told in found.items() if told == "loaded" and ".networks." in place}
+    assert {place for place in accepted if not place.startswith("seeds")} == {"settings.epochs", "settings.batch_size", "settings.shift"}
+
+
+@pytest.mark.parametrize("total", [0, 13, 2**60])
+def test_a_count_of_training_labels_that_cannot_be_is_refused(total, tmp_path):
+    model, table, labels = MODELS["labels"]
+    path = store.save(model.fit(table, labels), tmp_path / "m")
+    change_manifest(path, lambda manifest: manifest["counts"].update(total=total))
+    with pytest.raises(StoreError, match=f"counts.total is {total}, with 13 units"):
+        store.load(path)
+
+
+def test_no_more_threads_are_asked_for_than_there_are_submodels(saved):
+    change_manifest(saved, lambda manifest: manifest["settings"].update(n_jobs=10**12))
+    assert store.load(saved).n_jobs == 3
+    change_manifest(saved, lambda manifest: manifest["settings"].update(n_jobs=-2))
+    assert store.load(saved).n_jobs == -2
+
+
+def test_a_number_that_numpy_cannot_hold_is_refused(saved):
+    change_manifest(saved, lambda manifest: manifest["rule"]["settings"].update(margin=10**400))
+    with pytest.raises(StoreError, match=r"the number 10+ is too large"):
+        store.load(saved)
+
+
+@pytest.mark.parametrize("dtype", ["<U500000000", "(9999,9999)f8", "V99999999", "f8,f8", "c16", "", 8, None, [["a", "f8"]]])
+def test_labels_of_a_strange_type_are_refused(dtype, saved):
+    change_manifest(saved, lambda manifest: manifest["classes"].update(dtype=dtype))
+    with pytest.raises(StoreError, match=r"manifest\.json is damaged"):
+        store.load(saved)
+
+
+def test_labels_that_could_not_be_loaded_are_not_stored(tmp_path):
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, Y)
+    clf.classes_ = np.array(["a", "b", "c"], dtype="<U8000000")
+    with pytest.raises(StoreError, match="labels of 96000000 bytes cannot be stored"):
+        store.save(clf, tmp_path / "m")
+
+
+def test_a_file_of_negative_size_is_not_read(saved, tmp_path):
+    """A zip's reader would take -1 for all that there is."""
+    name = first_submodel(saved).name
+    change_manifest(saved, lambda manifest: manifest["files"][name].update(bytes=-2))
+    with zipfile.ZipFile(tmp_path / "m.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in saved.iterdir():
+            archive.write(file, file.name)
+    with pytest.raises(StoreError, match="a file has -2 bytes"):
+        store.load(tmp_path / "m.zip")
+
+
+def swap_file(folder, old, content):
+    """Another submodel, and a manifest that vouches for it."""
+    digest = hashlib.sha256(content).hexdigest()
+    old.unlink()
+    new = f"{'-'.join(old.name.split('-')[:2])}-{digest[:16]}.skops"
+    (folder / new).write_bytes(content)
+
+    def vouch(manifest):
+        del manifest["files"][old.name]
+        manifest["files"][new] = {"sha256": digest, "bytes": len(content)}
+
+    change_manifest(folder, vouch)
+
+
+def as_zip(folder, path):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in folder.iterdir():
+            archive.write(file, file.name)
+    return path
+
+
+def test_an_archive_whose_manifest_tells_of_a_bomb(saved, tmp_path):
+    """A few hundred kilobytes that say that they are 300 MB, and are."""
+    swap_file(saved, first_submodel(saved), b"0" * (300 * 10**6))
+    path = as_zip(saved, tmp_path / "bomb.zip")
+    assert path.stat().st_size < 2**20
+    with pytest.raises(StoreError, match=r"unpacks to 3\d{8}: the model was changed"):
+        store.load(path)
+
+
+def rewritten(content, change, pack=zipfile.ZIP_STORED):
+    """A skops file with other members."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", pack) as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return out.getvalue()
+
+
+def test_a_submodel_that_unpacks_to_more_than_its_size(saved):
+    file = first_submodel(saved)
+    swap_file(saved, file, rewritten(file.read_bytes(), lambda members: members.update({"9.npy": b"0" * 10**7}), zipfile.ZIP_DEFLATED))
+    with pytest.raises(StoreError, match="unpacks to more than its"):
+        store.load(saved)
+
+
+def test_a_submodel_that_reads_one_array_many_times(saved):
+    def repeat(members):
+        schema = json.loads(members["schema.json"])
+        content = schema["content"]["content"]
+        array = next(node for node in content.values() if isinstance(node, dict) and "file" in node)
+        content.update({f"more_{k}_": array | {"__id__": 10**6 + k} for k in range(50)})
+        members["schema.json"] = json.dumps(schema).encode()
+
+    file = first_submodel(saved)
+    swap_file(saved, file, rewritten(file.read_bytes(), repeat))
+    with pytest.raises(StoreError, match="reads one array more than once"):
+        store.load(saved)
+
+
+def test_more_than_ten_thousand_submodels_come_back_in_their_order(tmp_path):
+    files = {f"{store.submodel_name(t)}-{t:016x}.skops": {} for t in range(10_003)} | {"estimator-0.skops": {}}
+    names = store._submodels(dict(sorted(files.items())), 10_003)
+    assert [int(name.split("-")[1]) for name in names] == list(range(10_003))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda manifest: manifest["files"].update({"submodel": manifest["files"].popitem()[1]}),
+        lambda manifest: manifest.update(about=[]),
+        lambda manifest: manifest.update(format=0),
+        lambda manifest: manifest.update(format="1"),
+        lambda manifest: manifest.update(partita=None),
+        lambda manifest: manifest.update(partita="1\x1b[2J"),
+        lambda manifest: manifest.pop("partita"),
+        lambda manifest: manifest.update(networks={}),
+        lambda manifest: manifest["units"]["names"].append("one more"),
+        lambda manifest: manifest["numeric"].append(True),
+        lambda manifest: manifest["units"]["columns"].__setitem__(0, [0.0]),
+        lambda manifest: manifest["settings"].update(image_shape=[10**6, 10**6, 1]),
+        lambda manifest: manifest["settings"].update(image_shape=[2, 2]),
+    ],
+)
+def test_other_manifests_are_refused(change, saved):
+    change_manifest(saved, change)
+    with pytest.raises(StoreError):
+        store.load(saved)
+
+
+# ---- who stored it, and when ----
+
+
+def test_a_model_of_another_version_of_partita_warns(saved):
+    change_manifest(saved, lambda manifest: manifest.update(partita="0.0.9"))
+    with pytest.warns(
+        UserWarning, match=rf"stored by partita 0\.0\.9 and is loaded with {re.escape(__version__)}: see what changed"
+    ) as told:
+        store.load(saved)
+    assert len(told) == 1
+
+
+def test_a_model_says_when_it_was_stored(saved):
+    stored = datetime.fromisoformat(store.manifest(saved)["stored"])
+    assert stored.utcoffset() == timedelta(0)
+    assert timedelta(0) <= datetime.now(UTC) - stored < timedelta(minutes=5)
+    again = store.save(store.load(saved), saved.parent / "again")
+    assert store.digest(store.manifest(again)) == store.digest(store.manifest(saved))  # the time is not part of what the model is

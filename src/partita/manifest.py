@@ -1,5 +1,12 @@
-"""A fitted ensemble without its submodels, as plain facts and back; facts that contradict each other are refused."""
+"""A fitted ensemble without its submodels, as plain facts and back; contradictory facts are refused.
 
+A manifest may come from anybody. A number in it that gives a size is compared with what the manifest
+itself holds before anything is allocated or repeated by it, so that reading a manifest takes time and
+memory in proportion to its length.
+"""
+
+import math
+from datetime import UTC, datetime
 from importlib.metadata import version
 from itertools import chain
 from typing import Any
@@ -23,6 +30,8 @@ ENSEMBLES = {cls.__name__: cls for cls in (FeaturePartitionClassifier, FeaturePa
 RULES: dict[str, type[Rule]] = {cls.__name__: cls for cls in (Median, Plurality, RunOff, TopK, Tournament)}
 PLAIN_SETTINGS = ("image_shape", "label_attacks", "strict", "on_failure", "n_jobs", "verbose")
 LIBRARIES = ("numpy", "scikit-learn", "skops")
+LARGEST_LABELS = 2**26  # bytes of all labels together
+MOST_ROWS = 2**53  # no table has more, and larger numbers are no longer exact as floats
 
 
 def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
@@ -33,6 +42,7 @@ def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "partita": __version__,
+        "stored": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {library: version(library) for library in LIBRARIES},
         "ensemble": type(model).__name__,
         "settings": {name: _plain(getattr(model, name)) for name in PLAIN_SETTINGS},
@@ -51,20 +61,24 @@ def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
         "n_features": int(model.n_features_in_),
         "feature_names": [str(name) for name in model.feature_names_in_] if hasattr(model, "feature_names_in_") else None,
         "kinds": None if model.kinds_ is None else dict(model.kinds_),
+        "numeric": [bool(one) for one in model.numeric_],
         "files": files,
     }
 
 
 def from_manifest(manifest: dict[str, Any]) -> Any:
     """The ensemble without its submodels. Fitting it again uses the same partition and units."""
+    n_features = _count_columns(manifest)
     units = manifest["units"]
     units_ = Units(tuple(map(tuple, units["columns"])), tuple(units["names"]), str(units["kind"]), tuple(units["trusted"]))
     subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
     rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
     rule.check()
     settings = {name: manifest["settings"][name] for name in PLAIN_SETTINGS}
-    settings["image_shape"] = None if settings["image_shape"] is None else tuple(settings["image_shape"])
-    seed = 0 if manifest["random_state"] is None else int(manifest["random_state"])
+    settings["image_shape"] = _image_shape(settings["image_shape"], n_features)
+    if settings["n_jobs"] is not None:  # more threads than submodels have nothing to do
+        settings["n_jobs"] = min(_whole(settings["n_jobs"], "n_jobs", least=None), len(subsets))
+    seed = 0 if manifest["random_state"] is None else _whole(manifest["random_state"], "random_state")
     model = ENSEMBLES[manifest["ensemble"]](
         partition=subsets, units=units_, rule=rule, spread=1 if shifts is None else len(shifts), random_state=seed, **settings
     )
@@ -74,28 +88,67 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     model.partition_ = subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
     model.units_, model.rule_ = units_, rule
     model.fixed_ballot_ = np.asarray(manifest["fixed_ballot"], dtype=np.float32 if manifest["classes"] is not None else np.float64)
-    model.n_features_in_ = int(manifest["n_features"])
+    model.n_features_in_ = n_features
     model.kinds_ = manifest["kinds"]
+    model.labels_in_, model.numeric_ = None, [bool(one) for one in manifest["numeric"]]
     if manifest["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(manifest["feature_names"], dtype=object)
-    names = [str(name) for name in getattr(model, "feature_names_in_", range(model.n_features_in_))]
-    model.counts_ = model._counts(names, int(manifest["counts"]["total"]) - len(units_) if model.label_attacks else 0)
+    names = [str(name) for name in getattr(model, "feature_names_in_", range(n_features))]
+    model.counts_ = model._counts(names, _training_rows(manifest["counts"], len(units_)) if model.label_attacks else 0)
     model._validate_params()
     _check_whole(model)
     if model.kinds_ is not None and (list(model.kinds_) != manifest["feature_names"] or not {*model.kinds_.values()} <= {*KINDS, None}):
         raise StoreError(f"{MANIFEST} is damaged: the kinds of its columns are not known")
-    if model.partition_.n_units != len(units_) or sum(map(len, units_.columns)) + len(units_.trusted) != model.n_features_in_:
-        raise StoreError(f"{MANIFEST} is damaged: its partition, units and columns do not fit together")
     return model
 
 
-def _check_whole(model: Any) -> None:
-    """What a fitted model's parts say of each other: every column in one unit, every unit in one set, labels in their order."""
-    columns = [*chain.from_iterable(model.units_.columns), *model.units_.trusted]
-    if sorted(columns) != list(range(model.n_features_in_)) or not all(map(len, model.units_.columns)):
+def _count_columns(manifest: dict[str, Any]) -> int:
+    """The number of columns, if the units hold every one of them once."""
+    n_features = _whole(manifest["n_features"], "n_features", least=1)
+    columns = [*chain.from_iterable(manifest["units"]["columns"]), *manifest["units"]["trusted"]]
+    if len(columns) != n_features or not all(type(column) is int for column in columns):
+        raise StoreError(f"{MANIFEST} is damaged: n_features is {n_features}, but its units hold {len(columns)} columns")
+    if sorted(columns) != list(range(n_features)) or not all(map(len, manifest["units"]["columns"])):
         raise StoreError(f"{MANIFEST} is damaged: its units do not hold every column once")
+    names = manifest["feature_names"]
+    if names is not None and (len(names) != n_features or not all(isinstance(name, str) for name in names)):
+        raise StoreError(f"{MANIFEST} is damaged: it does not name each of its {n_features} columns")
+    return n_features
+
+
+def _image_shape(stored: Any, n_features: int) -> tuple[int, ...] | None:
+    """The shape of an image that is no larger than the table."""
+    if stored is None:
+        return None
+    shape = tuple(_whole(side, "image_shape", least=1) for side in stored)
+    if len(shape) != 3 or math.prod(shape) > n_features:
+        raise StoreError(f"{MANIFEST} is damaged: image_shape is {list(shape)} in a table of {n_features} columns")
+    return shape
+
+
+def _training_rows(counts: dict[str, Any], n_units: int) -> int:
+    """How many training labels a radius counts beside the units."""
+    rows = _whole(counts["total"], "counts.total") - n_units
+    if not 1 <= rows < MOST_ROWS:
+        raise StoreError(f"{MANIFEST} is damaged: counts.total is {counts['total']}, with {n_units} units")
+    return rows
+
+
+def _whole(value: Any, name: str, least: int | None = 0) -> int:
+    """A whole number, as it stands there."""
+    if type(value) is not int or (least is not None and value < least):
+        raise StoreError(f"{MANIFEST} is damaged: {name} is {str(value)[:40]}")
+    return value
+
+
+def _check_whole(model: Any) -> None:
+    """Check a fitted model's parts against each other: every unit in one set, labels in their order."""
     if not all(isinstance(name, str) for name in model.units_.names):
         raise StoreError(f"{MANIFEST} is damaged: the name of a unit is no text")
+    if len(model.numeric_) != model.n_features_in_:
+        raise StoreError(f"{MANIFEST} is damaged: it does not say of each of its columns whether it holds numbers")
+    if len(model.units_.names) != len(model.units_):
+        raise StoreError(f"{MANIFEST} is damaged: it has {len(model.units_.names)} names for {len(model.units_)} units")
     if len(set(model.units_.names)) < len(model.units_):
         raise StoreError(f"{MANIFEST} is damaged: two units have one name")
     if model.partition_.n_units != len(model.units_):
@@ -110,8 +163,10 @@ def _check_whole(model: Any) -> None:
             raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
     of_values = isinstance(model, FeaturePartitionRegressor)
     fits = isinstance(model.rule_, Median) == of_values and hasattr(model, "classes_") != of_values
-    if not fits or not np.isfinite(model.fixed_ballot_).all():
+    if not fits or model.fixed_ballot_.ndim != (0 if of_values else 1) or not np.isfinite(model.fixed_ballot_).all():
         raise StoreError(f"{MANIFEST} is damaged: its rule or its fixed vote does not fit the model")
+    if isinstance(model.rule_, TopK) and model.rule_.k >= 2**31:
+        raise StoreError(f"{MANIFEST} is damaged: k is {model.rule_.k}, of {len(model.classes_)} labels")
 
 
 def _plain(value: Any) -> Any:
@@ -128,9 +183,16 @@ def _array(labels: Array) -> dict[str, Any]:
         return {"dtype": labels.dtype.str, "values": labels.astype(np.int64).tolist()}
     if labels.dtype == object and not all(isinstance(label, str | int | float | bool) for label in labels):
         raise StoreError(f"labels of type {type(labels[0]).__name__} cannot be stored: use texts or numbers")
+    if labels.nbytes > LARGEST_LABELS:
+        raise StoreError(f"labels of {labels.nbytes} bytes cannot be stored: use shorter ones")
     return {"dtype": labels.dtype.str, "values": labels.tolist()}
 
 
 def _from_array(stored: dict[str, Any]) -> Array:
-    dtype = np.dtype(stored["dtype"])
-    return np.asarray(stored["values"], dtype=np.int64).astype(dtype) if dtype.kind in "mM" else np.asarray(stored["values"], dtype=dtype)
+    values, name = stored["values"], stored["dtype"]
+    if not isinstance(values, list) or not isinstance(name, str) or not all(isinstance(value, str | int | float) for value in values):
+        raise StoreError(f"{MANIFEST} is damaged: its labels are neither texts nor numbers")
+    dtype = np.dtype(name)  # which says how many bytes a label takes
+    if dtype.kind not in "biufUmMO" or dtype.shape or dtype.itemsize * len(values) > LARGEST_LABELS:
+        raise StoreError(f"{MANIFEST} is damaged: its labels are of type {name[:40]}")
+    return np.asarray(values, dtype=np.int64).astype(dtype) if dtype.kind in "mM" else np.asarray(values, dtype=dtype)

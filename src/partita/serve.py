@@ -1,25 +1,30 @@
 """The HTTP service: rows as JSON in, predictions with their proofs out."""
 
 import asyncio
+import errno
 import hmac
 import ipaddress
 import json
 import math
+import os
+import re
+import socket
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from copy import copy
 from pathlib import Path
 from typing import Annotated, Any
+from warnings import filterwarnings, simplefilter
 
 import numpy as np
 
 from . import __version__, store
 from .answers import Answers
 from .errors import InputError, MissingExtraError, SubmodelError, SubmodelWarning
+from .failures import FixedVote
 from .files import frame_of
 from .kinds import BOOLEAN, NUMBER, TEXT, TIME, cells
 from .rules import Median, TopK
@@ -36,9 +41,10 @@ except ImportError as exc:
     raise MissingExtraError("fastapi", "serving a model", "partita[serve]") from exc
 
 MAX_ROWS, MAX_BYTES = 1000, 1_000_000
+BACKLOG = 2048  # connections that wait to be taken
 SECONDS_TO_FINISH = 10  # what requests under way have left when the service is told to stop
 CELLS = {
-    NUMBER: {"type": ["number", "boolean", "null"]},
+    NUMBER: {"type": ["number", "null"]},
     BOOLEAN: {"enum": [True, False, 0, 1, None]},
     TIME: {"type": ["string", "null"], "description": "such as 2026-01-31 or 2026-01-31T12:00:00; without a zone it is UTC"},
     TEXT: {"type": ["string", "null"]},
@@ -78,7 +84,10 @@ class Certified(BaseModel):
 
 
 class Health(BaseModel):
-    """The service is up, and this is what it serves."""
+    """The service is up, and this is what it serves.
+
+    warnings: what speaks against relying on this model.
+    """
 
     status: str
     model: str
@@ -86,6 +95,7 @@ class Health(BaseModel):
     submodels: int
     proves: str | None
     counts: Counted
+    warnings: list[str]
 
 
 class Refusal(BaseModel):
@@ -102,6 +112,26 @@ class _Refused(HTTPException):
         self.row, self.column = row, column
 
 
+class _KnownHosts:
+    """Refuses requests for other hosts before anything else is done with them.
+
+    A web page that a user of this machine looks at may let its own name lead to this machine (DNS
+    rebinding), and then ask here as if the service were its own. The browser still says in the header
+    Host which name it believes it is asking.
+    """
+
+    def __init__(self, app: Any, listening: str) -> None:
+        self.app, self.listening = app, listening
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        host = next((value.decode("latin-1") for name, value in scope.get("headers", ()) if name == b"host"), None)
+        if scope["type"] == "http" and host and not is_known_host(host, self.listening):
+            error = f"the host {host[:80]!r} is not known to this service: ask by its address, or start it with a token"
+            await _refusal(_Refused(421, error))(scope, receive, send)
+            return
+        await self.app(scope, receive, send)
+
+
 def make_app(
     model: Any,
     *,
@@ -109,6 +139,8 @@ def make_app(
     tolerance: float | None = None,
     relative: float | None = None,
     token: str | None = None,
+    host: str | None = None,
+    warnings: Sequence[str] = (),
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
 ) -> FastAPI:
@@ -123,6 +155,13 @@ def make_app(
         As in FeaturePartitionRegressor.certify; without one of them a regressor's answers have intervals and no radius.
     token : str, default=None
         What /certify wants to see in the header "Authorization: Bearer <token>".
+    host : str, default=None
+        The address that the service listens on. Without a token, requests for hosts that are not this
+        machine are then refused (421). None: any host is taken, for an application behind a server of
+        your own.
+    warnings : sequence of str, default=()
+        What /health says against relying on the model, beside what fitting it warned of and how many
+        of its submodels failed.
     max_rows, max_bytes : int
         The largest request that is taken.
     """
@@ -130,12 +169,15 @@ def make_app(
         raise InputError("token is empty or holds a space or a line break, which no header can carry: give another, or none")
     if max_rows < 1 or max_bytes < 1:
         raise InputError(f"max_rows is {max_rows} and max_bytes is {max_bytes}: both must be 1 or above, or every request is refused")
+    if isinstance(model.rule_, TopK):
+        raise InputError("the model's rule is TopK, whose radius is about a given label: certify it in Python, with labels=")
     model, kinds = copy(model), known_kinds(model)
     model.verbose = 0
     counts = {"what": model.counts_.what, "total": model.counts_.total, "trusted": list(model.counts_.trusted)}
     proven = {"proves": _proves(model.rule_, tolerance, relative), "counts": counts}
+    told = list(dict.fromkeys(map(_line, [*warnings, *getattr(model, "warnings_", ()), *_failed(model)])))
     # For the whole process: Python has one list of filters for all threads, and one set for a request would leak into another.
-    warnings.filterwarnings("ignore", category=SubmodelWarning)
+    filterwarnings("ignore", category=SubmodelWarning)
     # One request at a time: BLAS and OpenMP have one number of threads for the process, which two requests would set against each other.
     worker = ThreadPoolExecutor(1, thread_name_prefix="certify")
 
@@ -153,6 +195,7 @@ def make_app(
             raise _Refused(401, "the token is missing or wrong: send the header Authorization: Bearer with this service's token")
 
     refusals: dict[int | str, str] = {} if token is None else {401: "The token is missing or wrong"}
+    refusals |= {421: "The request is for another host"} if token is None and host is not None else {}
     refusals |= {
         413: f"More than {max_rows} rows or {max_bytes} bytes",
         422: "The body is no JSON, its rows do not have exactly the model's columns, or a cell is not of its column's kind",
@@ -162,6 +205,9 @@ def make_app(
     app = FastAPI(title=f"partita: {name}", version=__version__, docs_url=None, redoc_url=None, redirect_slashes=False)
     app.add_exception_handler(HTTPException, _refuse)
     app.add_exception_handler(Exception, _refuse)  # which is logged, too
+    app.state.warnings = told
+    if token is None and host is not None:
+        app.add_middleware(_KnownHosts, listening=host)
 
     @app.post(
         "/certify",
@@ -182,7 +228,7 @@ def make_app(
     @app.get("/health", summary="Whether the service is up, and what it serves", response_model=Health)
     async def health() -> Response:
         about = {"status": "ok", "model": name, "partita": __version__, "submodels": len(model.estimators_)}
-        return Response(_json(about | proven), media_type="application/json")
+        return Response(_json(about | proven | {"warnings": told}), media_type="application/json")
 
     made_up = {column: cells(["" if kind == TEXT else None if kind == TIME else 0], kind, column) for column, kind in kinds.items()}
     with suppress(SubmodelError):  # wrong settings are found now, and compiled code is loaded before the first request
@@ -205,29 +251,126 @@ def run(
     """Load a stored model and serve it until SIGINT or SIGTERM. ``trusted`` as in ``store.load``, the rest as in ``make_app``."""
     if not 0 <= port <= 65535:
         raise InputError(f"port is {port}: it must be a number from 0 to 65535")
-    model, name = store.load(model_path, trusted), Path(model_path).resolve().name
-    app = make_app(model, name=name, tolerance=tolerance, relative=relative, token=token, max_rows=max_rows, max_bytes=max_bytes)
-    if token is None and not _is_loopback(host):
-        print(f"partita: warning: other machines can reach {host}, and there is no token: anybody may ask", file=sys.stderr)
-    warnings.simplefilter("ignore")  # what libraries think of strangers' rows would fill the log
-    with suppress(KeyboardInterrupt):  # which uvicorn before 0.30.3 lets out when it has stopped
-        uvicorn.run(
+    settings: dict[str, Any] = {"tolerance": tolerance, "relative": relative, "max_rows": max_rows, "max_bytes": max_bytes}
+    with ExitStack() as opened:
+        # before the model is loaded: a port in use is told at once
+        sockets = [opened.enter_context(bound) for bound in _bound(host, port)]
+        about, model = store.manifest(model_path).get("about") or {}, store.load(model_path, trusted)
+        name = Path(model_path).resolve().name
+        app = make_app(model, name=name, token=token, host=host, warnings=_quality_warnings(about), **settings)
+        for told in app.state.warnings:
+            print(f"partita: warning: {told}", file=sys.stderr)
+        if token is None and not _is_loopback(host):
+            print(f"partita: warning: other machines can reach {host}, and there is no token: anybody may ask", file=sys.stderr)
+        simplefilter("ignore")  # what libraries think of strangers' rows would fill the log
+        try:
+            for bound in sockets:
+                bound.listen(BACKLOG)
+        except OSError as exc:
+            raise _cannot_listen(host, port, exc) from exc
+        address = f"[{host}]" if ":" in host else host
+        print(f"partita: {name} is running on http://{address}:{sockets[0].getsockname()[1]} (Ctrl+C stops it)", file=sys.stderr)
+        config = uvicorn.Config(
             app,
-            host=host,
-            port=port,
             access_log=False,
             server_header=False,
             http="h11",
             ws="none",
             timeout_graceful_shutdown=SECONDS_TO_FINISH,
         )
+        with suppress(KeyboardInterrupt):  # which uvicorn lets out when it has stopped
+            uvicorn.Server(config).run(sockets=sockets)
+
+
+def _bound(host: str, port: int) -> list[socket.socket]:
+    """A socket for each address that the host stands for, bound and not listening yet."""
+    if not host:
+        raise InputError("host is empty: give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for all of them")
+    bound: list[socket.socket] = []
+    failure: OSError | None = None
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as exc:
+        raise InputError(f"host is {host!r}, which is no address that can be found ({exc}): give an address of this machine") from exc
+    for family, kind, protocol, _, place in dict.fromkeys(places):
+        one = socket.socket(family, kind, protocol)
+        try:
+            if os.name == "posix":  # elsewhere it would let two services share a port
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # port 0: the same free one for all addresses
+            chosen = bound[0].getsockname()[1] if bound and not port else port
+            one.bind((place[0], chosen, *place[2:]))
+        except OSError as exc:
+            one.close()
+            failure = exc
+            if exc.errno == errno.EADDRNOTAVAIL:  # such as ::1 of localhost, where there is no IPv6
+                continue
+            break
+        bound.append(one)
+    else:
+        if bound:
+            return bound
+    for one in bound:
+        one.close()
+    assert failure is not None
+    raise _cannot_listen(host, port, failure) from failure
+
+
+def _cannot_listen(host: str, port: int, exc: OSError) -> InputError:
+    """Why a service cannot listen there, in a sentence."""
+    if exc.errno == errno.EADDRINUSE:
+        return InputError(f"port {port} of {host} is in use: stop the program that listens there, or choose another port")
+    if exc.errno in (errno.EACCES, errno.EPERM):
+        return InputError(f"port {port} of {host} is not open to this user: choose a port of 1024 or above")
+    if exc.errno == errno.EADDRNOTAVAIL:
+        return InputError(f"host is {host!r}, which is not an address of this machine: give 127.0.0.1, or 0.0.0.0 for all of its addresses")
+    return InputError(f"the service cannot listen on port {port} of {host!r} ({exc.strerror or exc}): choose another host or port")
+
+
+def is_known_host(header: str, listening: str) -> bool:
+    """Whether a header Host means this machine, when the service listens on the address ``listening``.
+
+    Known are loopback addresses, localhost and names below it, and ``listening`` itself, each with any
+    port. Where other machines can reach the service, they may ask by any address (no name leads a
+    browser to a Host that is an address) and by the machine's own name.
+    """
+    found = re.fullmatch(r"(\[[^\[\]]+\]|[^:\[\]]+)(:\d*)?", header.strip())
+    if found is None:
+        return False
+    name, here = (one.strip("[]").rstrip(".").lower() for one in (found[1], listening))
+    if name == here or name == "localhost" or name.endswith(".localhost"):
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback or not _is_loopback(listening)
+    except ValueError:
+        own = socket.gethostname().lower()
+        return not _is_loopback(listening) and name in (own, own.split(".")[0])
 
 
 def _is_loopback(host: str) -> bool:
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
-        return host == "localhost"
+        return host.lower() == "localhost"
+
+
+def _quality_warnings(about: dict[str, Any]) -> list[str]:
+    """What the stored model says against itself."""
+    quality = about.get("quality")
+    found = quality.get("warnings") if isinstance(quality, dict) else None
+    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+
+
+def _failed(model: Any) -> list[str]:
+    failed = sum(isinstance(submodel, FixedVote) for submodel in model.estimators_)
+    return [f"{failed} of {len(model.estimators_)} submodels could not be fitted and cast a fixed vote"] if failed else []
+
+
+def _line(text: str) -> str:
+    """A text from a file on one line, without what a terminal would take for a command."""
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
 def _proves(rule: Any, tolerance: float | None, relative: float | None) -> str | None:
@@ -236,9 +379,7 @@ def _proves(rule: Any, tolerance: float | None, relative: float | None) -> str |
         if tolerance is not None:
             return f"the prediction moves by at most {tolerance}"
         return None if relative is None else f"the prediction moves by at most {relative} times its absolute value"
-    return (
-        f"the prediction stays among the {rule.k} labels with the most votes" if isinstance(rule, TopK) else "the prediction stays the same"
-    )
+    return "the prediction stays the same"
 
 
 async def _body(request: Request, max_bytes: int) -> bytes:
@@ -345,6 +486,10 @@ def _schema(kinds: dict[str, str], max_rows: int) -> dict[str, Any]:
 
 
 async def _refuse(request: Request, exc: Exception) -> Response:
+    return _refusal(exc)
+
+
+def _refusal(exc: Exception) -> Response:
     content: dict[str, Any] = {"error": "the service failed at this request, and its log says why", "row": None, "column": None}
     if isinstance(exc, _Refused):
         content = {"error": exc.detail, "row": exc.row, "column": exc.column}

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import lzma
+import re
 import shutil
 import warnings
 import zipfile
@@ -20,6 +21,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from . import __version__
 from .atomic import write_whole
 from .ensemble import FeaturePartitionEnsemble
 from .errors import InputError, MissingExtraError, StoreError
@@ -29,9 +31,15 @@ from .manifest import FORMAT, LIBRARIES, MANIFEST, from_manifest, to_manifest
 Read = Callable[[str, int], bytes]
 
 ESTIMATOR = "estimator"  # what the submodels are clones of, for fitting again
+FULL_MODEL = "full-model"  # one model on all columns, for comparison
 NETWORKS = "networks"  # all submodels that were trained together
 UNFINISHED = "unfinished"  # a folder of notes, while submodels are stored one by one (unfinished.py)
+SUBMODEL = re.compile(r"submodel-(\d{4,9})-[0-9a-f]{16}\.skops")
+VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
 LARGEST_MANIFEST = 256 * 2**20
+LARGEST_INTEGER = 2**64  # labels may be unsigned
+ALWAYS_UNPACKED = 256 * 2**20  # bytes that any archive may unpack to
+MOST_TIMES_LARGER = 100  # and larger ones to so many times their own size
 SCHEMA = "schema.json"  # of a skops file
 
 # Types that skops does not trust by itself. Their files hold numbers and texts, not code, but a tree or booster made by somebody hostile
@@ -67,7 +75,9 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     files, contents = {}, {}
     together = hasattr(model.estimators_, "scores")  # networks that were trained together are one file
     parts = {} if together else {submodel_name(t): submodel for t, submodel in enumerate(model.estimators_)}
-    for part, fitted in (parts if model.estimator is None else parts | {ESTIMATOR: model.estimator}).items():
+    parts |= {} if model.estimator is None else {ESTIMATOR: model.estimator}
+    parts |= {} if getattr(model, "full_model_", None) is None else {FULL_MODEL: model.full_model_}
+    for part, fitted in parts.items():
         name, facts, content = packed(part, fitted)
         files[name], contents[name] = facts, content
     networks = None
@@ -114,6 +124,14 @@ def check_place(path: Any) -> Path:
     return target
 
 
+def check_free(path: Any, overwrite: bool) -> Path:
+    """Refuse a place where a model is already, unless it may be replaced; an unfinished fit may go on."""
+    target = check_place(path)
+    if not overwrite and (target.is_file() or (target / MANIFEST).is_file()):
+        raise InputError(f"out {str(target)!r} holds a model already: choose another place, or replace it with --overwrite")
+    return target
+
+
 def load(path: Any, trusted: Sequence[str] = ()) -> Any:
     """Read a stored ensemble.
 
@@ -155,6 +173,7 @@ def _opened(path: Any) -> Iterator[Read]:
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as exc:
             raise StoreError(f"{str(target)!r} cannot be read as a zip ({exc}): the model was changed or damaged") from exc
         with archive:
+            _check_unpacked(target, archive)
             yield lambda name, most: _read_member(archive, name, most)
     else:
         raise StoreError(f"{str(target)!r} is neither a folder nor a zip: it is no stored model")
@@ -162,9 +181,13 @@ def _opened(path: Any) -> Iterator[Read]:
 
 def _manifest_of(read: Read) -> dict[str, Any]:
     try:
-        content = json.loads(read(MANIFEST, LARGEST_MANIFEST))
+        content = json.loads(read(MANIFEST, LARGEST_MANIFEST), parse_int=_integer)
         newer = content["format"] > FORMAT
-    except (KeyError, TypeError, ValueError, RecursionError) as exc:
+        if content["format"] < 1:
+            raise ValueError(f"format is {content['format']}")
+        if not isinstance(content.get("about"), dict | None):
+            raise TypeError("about is no object")
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as exc:
         if isinstance(exc, StoreError):
             raise
         raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
@@ -173,31 +196,62 @@ def _manifest_of(read: Read) -> dict[str, Any]:
     return dict(content)
 
 
+def _integer(digits: str) -> int:
+    """An integer of JSON that numpy can hold."""
+    number = int(digits) if len(digits) <= 20 else LARGEST_INTEGER
+    if not -LARGEST_INTEGER < number < LARGEST_INTEGER:
+        raise ValueError(f"the number {digits[:40]} is too large")
+    return number
+
+
 def _restored(read: Read, trusted: Sequence[str]) -> Any:
     manifest = _manifest_of(read)
     try:
         model = from_manifest(manifest)
-        files = {str(name): {"sha256": str(facts["sha256"]), "bytes": int(facts["bytes"])} for name, facts in manifest["files"].items()}
-        versions = {library: str(manifest["versions"][library]) for library in LIBRARIES}
+        files = {str(name): _facts(facts) for name, facts in manifest["files"].items()}
+        versions = {"partita": manifest["partita"]} | {library: manifest["versions"][library] for library in LIBRARIES}
+        if not all(VERSION.fullmatch(found) for found in versions.values()):
+            raise ValueError("its versions are no versions")
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as exc:
         if isinstance(exc, StoreError):
             raise
         raise StoreError(f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded") from exc
+    for name in files:
+        if name != Path(name).name:
+            raise StoreError(f"{name!r} leads out of the stored model's folder: it is not loaded")
     _compare_versions(versions)
-    parts = {name: _part(read, name, facts, trusted) for name, facts in sorted(files.items()) if not name.startswith(NETWORKS)}
-    model.estimator = next((part for name, part in parts.items() if name.startswith(ESTIMATOR)), None)
-    model.estimators_ = [part for name, part in parts.items() if not name.startswith(ESTIMATOR)]
-    if manifest.get("networks") is not None:
-        model.estimators_ = _networks(read, files, manifest["networks"], model)
-    numbers = [name.split("-")[1] for name in parts if not name.startswith(ESTIMATOR)]
-    if numbers != [f"{t:04d}" for t in range(len(numbers))]:
-        raise StoreError(f"the submodel files are not numbered from 0 on: {MANIFEST} was changed or damaged")
-    if len(model.estimators_) != len(model.partition_):
-        raise StoreError(f"the model has {len(model.estimators_)} submodel files for {len(model.partition_)} submodels: it is not whole")
+    networks = manifest.get("networks")
+    names = [] if networks is not None else _submodels(files, len(model.partition_))
+    model.estimator, model.full_model_ = (
+        next((_part(read, name, files[name], trusted) for name in sorted(files) if name.startswith(part)), None)
+        for part in (ESTIMATOR, FULL_MODEL)
+    )
+    if networks is None:
+        model.estimators_ = [_part(read, name, files[name], trusted) for name in names]
+    else:
+        model.estimators_ = _networks(read, files, networks, model)
     return model
 
 
-def _networks(read: Read, files: dict[str, Any], facts: dict[str, Any], model: Any) -> Any:
+def _facts(stored: dict[str, Any]) -> dict[str, Any]:
+    """What the manifest says of a file."""
+    if type(stored["bytes"]) is not int or stored["bytes"] < 0:
+        raise ValueError(f"a file has {str(stored['bytes'])[:40]} bytes")
+    return {"sha256": str(stored["sha256"]), "bytes": stored["bytes"]}
+
+
+def _submodels(files: dict[str, Any], n_submodels: int) -> list[str]:
+    """The submodels' files, in their order."""
+    numbered = {name: SUBMODEL.fullmatch(name) for name in files if not name.startswith((ESTIMATOR, FULL_MODEL))}
+    numbers = {name: int(found[1]) for name, found in numbered.items() if found is not None}
+    if len(files) - len(numbered) > 2 or sorted(numbers.values()) != list(range(len(numbered))):
+        raise StoreError(f"the submodel files are not numbered from 0 on: {MANIFEST} was changed or damaged")
+    if len(numbers) != n_submodels:
+        raise StoreError(f"the model has {len(numbers)} submodel files for {n_submodels} submodels: it is not whole")
+    return sorted(numbers, key=numbers.__getitem__)
+
+
+def _networks(read: Read, files: dict[str, Any], facts: Any, model: Any) -> Any:
     try:
         from .vision.keeping import from_bytes
     except ImportError as exc:
@@ -205,7 +259,10 @@ def _networks(read: Read, files: dict[str, Any], facts: dict[str, Any], model: A
     name = next((name for name in files if name.startswith(NETWORKS)), None)
     if name is None:
         raise StoreError("the networks' file is missing: the stored model is not whole")
-    return from_bytes(_checked(read, name, files[name]), facts, model.classes_, [model._columns(t) for t in range(len(model.partition_))])
+    if not hasattr(model, "classes_"):
+        raise StoreError(f"{MANIFEST} is damaged: a model of numbers has no networks")
+    columns = [model._columns(t) for t in range(len(model.partition_))]
+    return from_bytes(_checked(read, name, files[name]), facts, model.classes_, columns)
 
 
 def _checked(read: Read, name: str, facts: dict[str, Any]) -> bytes:
@@ -219,14 +276,44 @@ def _part(read: Read, name: str, facts: dict[str, Any], trusted: Sequence[str]) 
     content = _checked(read, name, facts)
     skops = _skops()
     try:
+        _check_skops(name, content)
         unknown = sorted(set(skops.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
         if unknown:
-            raise StoreError(f"{name} holds the type {unknown[0]}, which is not trusted: if you know it, load(path, trusted={unknown!r})")
+            raise StoreError(
+                f"{name} holds the type {unknown[0]}, which is not trusted: if you know it, give --trust {unknown[0]} on the command "
+                f"line, or load(path, trusted={unknown!r})"
+            )
         return skops.loads(content, trusted=[*TRUSTED, *trusted])
     except StoreError:
         raise
     except Exception as exc:
         raise StoreError(f"{name} cannot be loaded ({type(exc).__name__}: {exc})") from exc
+
+
+def _check_skops(name: str, content: bytes) -> None:
+    """Refuse a file that would take more room than its size: save() writes every array once, as it is."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if sum(member.file_size for member in archive.infolist()) > len(content):
+            raise StoreError(f"{name} unpacks to more than its {len(content)} bytes: the model was changed or damaged")
+        owners: dict[str, set[Any]] = {}
+        _files_in(json.loads(archive.read(SCHEMA)), owners)
+        if any(len(objects) > 1 for objects in owners.values()):
+            raise StoreError(f"{name} reads one array more than once: the model was changed or damaged")
+
+
+def _files_in(node: Any, owners: dict[str, set[Any]]) -> None:
+    """Which objects, by their ids, are read from each file of a skops schema."""
+    if isinstance(node, dict) and isinstance(node.get("file"), str):
+        owners.setdefault(node["file"], set()).add(node.get("__id__", id(node)))
+    for inner in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        _files_in(inner, owners)
+
+
+def _check_unpacked(path: Path, archive: zipfile.ZipFile) -> None:
+    """Refuse an archive of a few bytes that unpacks to very many."""
+    size, unpacked = path.stat().st_size, sum(member.file_size for member in archive.infolist())
+    if unpacked > max(ALWAYS_UNPACKED, MOST_TIMES_LARGER * size):
+        raise StoreError(f"{str(path)!r} has {size} bytes and unpacks to {unpacked}: the model was changed or damaged")
 
 
 def _read_file(folder: Path, name: str, most: int) -> bytes:
@@ -244,18 +331,28 @@ def _read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     if name != Path(name).name:
         raise StoreError(f"{name!r} leads out of the stored model's archive: it is not loaded")
     try:
+        size = archive.getinfo(name).file_size
+        if size > most:
+            raise StoreError(f"{name} is larger than it says: the model was changed or damaged")
         with archive.open(name) as member:
-            content = member.read(most + 1)  # never more than it says, whatever the archive unpacks to
+            return member.read(size)
     except KeyError as exc:
         raise StoreError(f"{name} is missing: the stored model is not whole") from exc
     except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, NotImplementedError, RuntimeError) as exc:
+        if isinstance(exc, StoreError):
+            raise
         raise StoreError(f"{name} cannot be read ({exc}): the model was changed or damaged") from exc
-    if len(content) > most:
-        raise StoreError(f"{name} is larger than it says: the model was changed or damaged")
-    return content
 
 
 def _compare_versions(stored: dict[str, str]) -> None:
+    """Warn where a model was stored by other versions; of partita every release counts, since it may mend a proof."""
+    if stored["partita"] != __version__:
+        warnings.warn(
+            f"the model was stored by partita {stored['partita']} and is loaded with {__version__}: "
+            "see what changed in CHANGELOG.md, and check its ballots on known rows",
+            UserWarning,
+            stacklevel=4,
+        )
     for library in LIBRARIES:
         now = version(library)
         if stored[library].split(".")[:2] != now.split(".")[:2]:
@@ -346,7 +443,11 @@ def _write_folder(folder: Path, contents: dict[str, bytes]) -> None:
 def sweep_out(folder: Path, keep: set[str]) -> None:
     """Remove what an earlier model has left, the notes of an unfinished fit among it."""
     for file in folder.iterdir():
-        if file.name not in keep and file.name.startswith(("submodel-", ESTIMATOR, NETWORKS)) and file.suffix in (".skops", ".safetensors"):
+        if (
+            file.name not in keep
+            and file.name.startswith(("submodel-", ESTIMATOR, FULL_MODEL, NETWORKS))
+            and file.suffix in (".skops", ".safetensors")
+        ):
             file.unlink()
     shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
 

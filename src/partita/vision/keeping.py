@@ -1,10 +1,13 @@
 """Networks as bytes: weights in safetensors, everything else as plain facts. Loading runs no code."""
 
+import math
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from ..errors import MissingExtraError, StoreError
+from .networks import WAVES
 from .pixel_sets import PixelSets
 from .settings import Settings
 from .submodels import Together, pixels_of
@@ -31,15 +34,32 @@ def from_bytes(content: bytes, facts: dict[str, Any], classes: Any, columns: lis
     from .training import choose_device
 
     try:
-        if facts["sets"] != [pixels_of(own, facts["image_shape"]) for own in columns]:
+        positions, image_shape, settings = facts["classes"], facts["image_shape"], Settings(**facts["settings"])
+        settings.check()
+        if len(image_shape) != 3 or math.prod(image_shape) != len({*chain.from_iterable(columns)}) or min(image_shape) < 1:
+            raise ValueError(f"image_shape is {image_shape}, which is not that of the table")
+        if facts["sets"] != [pixels_of(own, image_shape) for own in columns] or len(facts["seeds"]) != len(columns):
             raise ValueError("their pixels are not those of the partition")
-        model = PixelSets(facts["sets"], facts["image_shape"], len(facts["classes"]), Settings(**facts["settings"]), facts["seeds"])
-        model.networks.load_state_dict(_safetensors().load(content))
+        if not all(type(label) is int for label in positions) or sorted({*positions} & {*range(len(classes))}) != positions:
+            raise ValueError("their labels are not those of the model")
+        weights = _safetensors().load(content)
+        expected = len(columns) * settings.members * n_weights(settings, image_shape[2], len(positions))
+        if expected != sum(value.numel() for name, value in weights.items() if name.startswith("weights.")):
+            # before any room is made for them
+            raise ValueError("their weights are not of the size that their settings say")
+        model = PixelSets(facts["sets"], image_shape, len(positions), settings, facts["seeds"])
+        model.networks.load_state_dict(weights)
     except MissingExtraError:
         raise
     except Exception as exc:
         raise StoreError(f"the networks cannot be loaded ({type(exc).__name__}: {exc}): the model was changed or damaged") from exc
-    return Together(model.to(choose_device("auto")), np.asarray(classes)[facts["classes"]])
+    return Together(model.to(choose_device("auto")), np.asarray(classes)[positions])
+
+
+def n_weights(settings: Settings, channels: int, n_classes: int) -> int:
+    """How many numbers the matrices of one network hold."""
+    width, inside = settings.width, settings.blocks * (4 + 2 * settings.expand)
+    return width * (channels + 4 * WAVES + inside * width + 2 * n_classes)
 
 
 def _safetensors() -> Any:
