@@ -1,7 +1,6 @@
 """Is every submodel a function of its own columns, the labels and its seed, and always the same one? Tried out, not assumed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -11,25 +10,53 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from ..partition import Partition
+from .alone import check_alone
 from .candidates import poisoned
 from .cells import Cells
+from .findings import Check
+from .hostile import DAMAGES, FAMILIES, ONE_CELL, damaged, mixtures, rewritten, ways
+from .options import unless_refused, with_failures
+from .questions import Question
 
 Array = NDArray[Any]
 
+FEW = 8  # rows are enough to see a submodel move
 CURE = "find what in the estimator reaches beyond its own columns, or is not seeded: until then the radius means nothing"
 
 
-@dataclass(frozen=True)
-class Check:
-    """Something that was tried, and what was wrong ("" if nothing)."""
+def checks_of_rows(question: Question, cells: Cells, seed: int) -> Iterator[Check]:
+    """Rows in other company, and with some units rewritten. Needs no training data."""
+    model, honest = question.model, question.ballots
+    rng = np.random.default_rng(seed)
+    yield check_alone(question, cells, rng)
+    reach = np.asarray(model.partition_.incidence())
+    for unit in _one_of_each(reach, rng):
+        table = cells.table({column: poisoned("permutation", cells, column, np.empty(0), rng) for column in model.units_.columns[unit]})
+        yield _same(
+            f"{_name(model, unit)} rewritten in the rows moves no other submodel",
+            model,
+            honest,
+            partial(model.ballots, table),
+            ~reach[unit],
+        )
+    few = cells.rows(np.arange(min(FEW, cells.n_rows)))
+    lenient = with_failures(model, "vote")
+    for family in FAMILIES:
+        watched = []
+        for units, safe in _parts(reach, rng):
+            column = model.units_.columns[units[0]][0]
+            usual = np.asarray(lenient.ballots(few.table({column: few.columns[column]})))  # as many rows, and of the same types
+            watched += [
+                _same("", model, usual, partial(_asked, lenient, few.table(changes), usual), safe)
+                for changes in _hostile_rows(family, few, model, units, rng)
+            ]
+        if watched:
+            yield _first_found(f"{family} in the rows move no other submodel", watched)
 
-    name: str
-    found: str
 
-
-def checks(model: Any, cells: Cells, training: Cells, y: Array, seed: int) -> Iterator[Check]:
-    """Fit again in several ways, and with one unit changed."""
-    honest = np.asarray(model.ballots(cells.table()))
+def checks_of_training(question: Question, cells: Cells, training: Cells, y: Array, seed: int) -> Iterator[Check]:
+    """Fit again in several ways, and with some units rewritten."""
+    model, honest = question.model, question.ballots
     yield _same("the model is what fitting on this training table gives", model, honest, partial(_ballots, model, training, y, cells))
     for jobs in (1, 2):
         yield _same(f"fitted again with n_jobs={jobs}", model, honest, partial(_ballots, model, training, y, cells, jobs))
@@ -40,25 +67,78 @@ def checks(model: Any, cells: Cells, training: Cells, y: Array, seed: int) -> It
     reach = np.asarray(model.partition_.incidence())
     codes = np.unique(y, return_inverse=True)[1].astype(float)
     for unit in _one_of_each(reach, rng):
-        columns = model.units_.columns[unit]
-        others = ~reach[unit]
-        name = f"{model.units_.kind[:-1]} {model.units_.names[unit]!r}"
-        table = training.table({column: poisoned("label", training, column, codes, rng) for column in columns})
-        yield _same(
-            f"{name} rewritten in training moves no other submodel",
-            model,
-            honest,
-            partial(_fit_and_ask, clone(model), table, y, cells.table()),
-            others,
-        )
-        asked = cells.table({column: poisoned("permutation", cells, column, np.empty(0), rng) for column in columns})
-        yield _same(
-            f"{name} rewritten in the rows moves no other submodel",
-            model,
-            honest,
-            partial(model.ballots, asked),
-            others,
-        )
+        table = training.table({column: poisoned("label", training, column, codes, rng) for column in model.units_.columns[unit]})
+        again = partial(_fit_and_ask, clone(model), table, y, cells.table())
+        yield _same(f"{_name(model, unit)} rewritten in training moves no other submodel", model, honest, again, ~reach[unit])
+    lenient = clone(model) if hasattr(model.estimators_, "scores") else clone(model).set_params(on_failure="vote")
+    for kind in DAMAGES:
+        watched = []
+        for units, safe in _parts(reach, rng):
+            changes: dict[int, Array] = {}
+            for unit in units:
+                changes |= damaged(kind, training, model.units_.columns[unit], rng)
+            if changes:
+                again = partial(_fit_unless_refused, clone(lenient), training.table(changes), y, cells.table(), honest)
+                watched.append(_same("", model, honest, again, safe))
+        if watched:
+            yield _first_found(f"{kind} in training {'moves' if kind == ONE_CELL else 'move'} no other submodel", watched)
+    yield _same("fitted again after hostile values", model, honest, partial(_ballots, model, training, y, cells))
+
+
+def same_as_before(question: Question, cells: Cells) -> Check:
+    """Whatever was written into copies of the rows and of the training table, the model must be what it was."""
+    return _same(
+        "the model says the same after all attacks", question.model, question.ballots, partial(question.model.ballots, cells.table())
+    )
+
+
+def _name(model: Any, unit: int) -> str:
+    return f"{model.units_.kind[:-1]} {model.units_.names[unit]!r}"
+
+
+def _first_found(name: str, watched: list[Check]) -> Check:
+    return Check(name, next((check.found for check in watched if check.found), ""))
+
+
+def _parts(reach: Array, rng: np.random.Generator) -> Iterator[tuple[list[int], Array]]:
+    """Units to rewrite, those of about a third of the submodels, and the submodels that they do not reach; three times.
+
+    So three tables show whether anything gets from one submodel into another, however many there are. Not more than a third: an
+    ensemble whose submodels mostly fail is refused.
+    """
+    order = rng.permutation(reach.shape[1])
+    for part in np.array_split(order, 3):
+        safe = ~np.isin(np.arange(len(order)), part)
+        units = np.flatnonzero(reach.any(axis=1) & ~reach[:, safe].any(axis=1))
+        if not len(units) and len(part):  # sets that overlap: a unit of the part, and what it does not reach
+            units = np.flatnonzero(reach[:, part].any(axis=1))[:1]
+            safe = ~np.asarray(reach[units].any(axis=0))
+        if len(units) and safe.any():
+            yield [int(unit) for unit in units], safe
+
+
+def _hostile_rows(family: str, cells: Cells, model: Any, units: list[int], rng: np.random.Generator) -> Iterator[dict[int, Array]]:
+    """All columns of these units with values of the family; then one column of each of several columns."""
+    columns = [column for unit in units for column in model.units_.columns[unit]]
+    for way in range(ways(family, cells, columns)):
+        yield rewritten(family, way, cells, columns)
+    mixed: dict[int, Array] = {}
+    for unit in units:
+        for own, changes in mixtures(cells, model.units_.columns[unit], rng):
+            mixed |= changes if own == family else {}
+    if mixed:
+        yield mixed
+
+
+def _asked(model: Any, table: Any, honest: Array) -> Array:
+    """The ballots; the honest ones where a submodel refuses the table, which is an error and no changed prediction."""
+    ballots = unless_refused(model.ballots, table)
+    return honest if ballots is None else np.asarray(ballots)
+
+
+def _fit_unless_refused(model: Any, X: Any, y: Array, asked: Any, honest: Array) -> Array:
+    ballots = unless_refused(_fit_and_ask, model, X, y, asked)
+    return honest if ballots is None else np.asarray(ballots)
 
 
 def _same(name: str, model: Any, honest: Array, again: Callable[[], Array], which: Array | None = None) -> Check:
@@ -105,7 +185,7 @@ def _shuffled(model: Any, training: Cells, y: Array, cells: Cells, seed: int) ->
     units = {name: [place[column] for column in columns] for name, columns in zip(model.units_.names, model.units_.columns, strict=True)}
 
     def named(positions: list[int]) -> list[Any]:
-        return [training.names[order[k]] if training.is_frame else k for k in positions]
+        return [training.labels[order[k]] if training.is_frame else k for k in positions]
 
     again = clone(model).set_params(
         partition=list(map(named, sets)), units={name: named(positions) for name, positions in units.items()}, image_shape=None

@@ -3,7 +3,7 @@
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -13,12 +13,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..ensemble import FeaturePartitionEnsemble
-from ..errors import InputError, SoundnessWarning, SubmodelWarning
-from .apart import Check, checks
+from ..errors import InputError, SoundnessError, SoundnessWarning
+from .apart import checks_of_rows, checks_of_training, same_as_before
 from .cells import Cells
 from .checks import check_pipeline
+from .empty import emptiness
 from .evasion import Evader
-from .findings import Audit, Broken, Line
+from .findings import Audit, Broken, Check, Line
+from .options import unless_refused
 from .patching import PATCHES, patch_attacks
 from .poisoning import Poison, Poisoner
 from .questions import Question
@@ -57,7 +59,7 @@ def audit(
     y : their labels or values, default=None
         Where they are known, accuracy under attack is told beside certified accuracy.
     X_train, y_train : the training data, default=None
-        Needed to attack it, and to see whether fitting again gives the same model. Without it only the rows are attacked.
+        Needed to attack it, and to see whether fitting again gives the same model. Without it the rows alone are attacked and checked.
     tolerance, relative : float
         For values: how far a prediction may move, as in ``certify``.
     attacks : some of "evasion", "poisoning" (with backdoors, and label flips where ``label_attacks`` promises), "patches", "checks"
@@ -91,6 +93,7 @@ def audit(
         if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
             raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
     found: list[Check] = []
+    on_training = X is X_train
     if isinstance(model, Pipeline):
         model, X, X_train, found = _through(model, X, X_train, y_train)
     if not isinstance(model, FeaturePartitionEnsemble):
@@ -104,8 +107,7 @@ def audit(
     chosen = np.sort(np.random.default_rng(random_state).permutation(cells.n_rows)[:rows])
     cells, y = cells.rows(chosen), None if y is None else np.asarray(y)[chosen]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SubmodelWarning)  # a submodel that fails on the attacker's values and casts its fixed vote
-        warnings.simplefilter("ignore", SoundnessWarning)  # was told when the model was fitted
+        warnings.simplefilter("ignore")  # what estimators say of an attacker's values: overflows, failures, no convergence
         question = Question(model, cells.table(), y, tolerance, relative)
         tally = _Tally(question, cells, chosen, most, verbose, started)
         if "evasion" in attacks or "patches" in attacks:
@@ -114,15 +116,18 @@ def audit(
                 tally.evasion(evader)
             if "patches" in attacks and model.image_shape is not None:
                 tally.patches(evader)
+        if "checks" in attacks:
+            tally.check(checks_of_rows(question, cells, random_state))
         if X_train is not None:
             training = Cells(X_train)
             if "poisoning" in attacks:
                 tally.poisoning(Poisoner(question, cells, training, np.asarray(y_train), random_state))
             if "checks" in attacks:
-                for check in checks(model, cells, training, np.asarray(y_train), random_state):
-                    tally.tell(check.name)
-                    found.append(check)
-    return Audit(model.counts_.what, tally.lines, found, tally.broken, time.monotonic() - started)
+                tally.check(checks_of_training(question, cells, training, np.asarray(y_train), random_state))
+        if "checks" in attacks:
+            tally.check([same_as_before(question, cells)])
+        doubts = emptiness(question, on_training)
+    return Audit(model.counts_.what, tally.lines, [*found, *tally.checks], tally.broken, time.monotonic() - started, warnings=doubts)
 
 
 def check_attacks(attacks: Sequence[str]) -> None:
@@ -153,6 +158,7 @@ class _Tally:
     def __init__(self, question: Question, cells: Cells, chosen: Array, most: int | None, verbose: int, started: float) -> None:
         self.question, self.cells, self.chosen = question, cells, chosen
         self.lines: list[Line] = []
+        self.checks: list[Check] = []
         self.broken: list[Broken] = []
         self.verbose, self.started, self.told = verbose, started, started
         largest = int(min(question.radius.max(initial=0), len(question.model.estimators_)))
@@ -163,7 +169,9 @@ class _Tally:
         for r in self.radii:
             tried = 0
             for _, attack in evader.attacks(r):
-                prediction = self.question.model.predict(attack.table)
+                prediction = self._predicted(self.question.model, attack.table)
+                if prediction is None:
+                    continue
                 self._after("evasion", r, prediction, changed, right, self.question.radius, attack.table, attack.units)
                 tried += 1
             self._line("evasion", r, tried, changed, right)
@@ -177,24 +185,51 @@ class _Tally:
             survives, attacks = found
             name = f"patch of {side} x {side}"
             for attack in attacks:
-                prediction = self.question.model.predict(attack.table)
+                prediction = self._predicted(self.question.model, attack.table)
+                if prediction is None:
+                    continue
                 self._after(name, 1, prediction, changed, right, survives, attack.table, attack.units)
             certified_right = None if self.question.truth is None else float(np.mean(self._start_right() & (survives >= 1)))
             self._line(name, 1, len(attacks), changed, right, survives, certified_right)
 
     def poisoning(self, poisoner: Poisoner) -> None:
+        """Hostile values are tried with one unit and with as many as there may be: what they do hardly depends on how many hold them."""
         tallies: dict[str, tuple[Array, Array | None]] = {}
         for r in self.radii:
             tried: dict[str, int] = {}
-            for poison in poisoner.attacks(r):
+            last: Poison | None = None
+            for poison in poisoner.attacks(r, hostile=r in (1, self.radii[-1])):
                 self.tell(f"{poison.kind}, r = {r}")
+                if last is None or poison.training is not last.training or poison.y is not last.y:
+                    fitted = self._fitted(poison, r)
+                last = poison
+                prediction = None if fitted is None else self._predicted(fitted, poison.table)
+                if prediction is None:
+                    continue
                 changed, right = tallies.setdefault(poison.kind, self._fresh())
-                prediction = poison.fitted(self.question.model).predict(poison.table)
                 units = [poison.units] * len(self.question)
                 self._after(poison.kind, r, prediction, changed, right, self.question.radius, poison.table, units, poison)
                 tried[poison.kind] = tried.get(poison.kind, 0) + 1
             for kind, n in tried.items():
                 self._line(kind, r, n, *tallies[kind])
+
+    def _fitted(self, poison: Poison, r: int) -> Any:
+        """The model, fitted on the poisoned table; None where a submodel refuses that. One that is not sound is told of."""
+        try:
+            return unless_refused(poison.fitted, self.question.model)
+        except SoundnessError as exc:
+            self.checks.append(Check(f"fitted again after {poison.kind}, r = {r}", f"it fails: {type(exc).__name__}: {exc}"))
+            return None
+
+    @staticmethod
+    def _predicted(model: Any, table: Any) -> Any:
+        """What the model says of the rows after an attack; None where a submodel refuses them: an error is no changed prediction."""
+        return unless_refused(model.predict, table)
+
+    def check(self, checks: Iterable[Check]) -> None:
+        for check in checks:
+            self.tell(check.name)
+            self.checks.append(check)
 
     def tell(self, doing: str) -> None:
         now = time.monotonic()
@@ -226,18 +261,31 @@ class _Tally:
         changed |= now
         if right is not None:
             right &= self.question.right(prediction)
-        for row in np.flatnonzero(now & (radius >= r)):
-            self.broken.append(self._reproducer(attack, r, int(row), prediction[row], int(radius[row]), table, units[row], poison))
+        fell = np.flatnonzero(now & (radius >= r))
+        if not len(fell):
+            return
+        asked, rewritten = Cells(table), None if poison is None else Cells(poison.training)
+        for row in fell:
+            self.broken.append(
+                self._reproducer(attack, r, int(row), prediction[row], int(radius[row]), asked, units[row], poison, rewritten)
+            )
 
     def _reproducer(
-        self, attack: str, r: int, row: int, after: Any, radius: int, table: Any, units: list[int], poison: Poison | None
+        self,
+        attack: str,
+        r: int,
+        row: int,
+        after: Any,
+        radius: int,
+        asked: Cells,
+        units: list[int],
+        poison: Poison | None,
+        rewritten: Cells | None,
     ) -> Broken:
         model = self.question.model
         columns = [column for unit in units for column in model.units_.columns[unit]]
-        asked = Cells(table)
         training: dict[str, Any] = {}
-        if poison is not None:
-            rewritten = Cells(poison.training)
+        if poison is not None and rewritten is not None:
             training = {rewritten.names[column]: rewritten.columns[column] for column in columns}
             if poison.labels:
                 training["y"] = poison.y

@@ -9,6 +9,7 @@ import scipy.sparse
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..sources import cells_of
 
 Array = NDArray[Any]
 
@@ -23,12 +24,16 @@ class Cells:
         if scipy.sparse.issparse(X):
             raise InputError("X is sparse: give the audit a dense table")
         self._frame = nw.from_native(X, eager_only=True) if nw.dependencies.is_into_dataframe(X) else None
-        self._array = np.asarray(X) if self._frame is None else np.empty((0, 0))
+        self._lists = self._frame is None and not hasattr(X, "__array__")  # rows as lists stay lists: their cells are read one by one
+        self._array = np.empty((0, 0)) if self._frame is not None else cells_of(X) if self._lists else np.asarray(X)
         if self._frame is None and self._array.ndim != 2:
             raise InputError(f"X has {self._array.ndim} dimension(s): give a table of rows and columns")
-        columns = self._array.T if self._frame is None else [self._frame[name].to_numpy() for name in self._frame.columns]
-        self.names = [str(column) for column in range(len(columns))] if self._frame is None else list(self._frame.columns)
+        frame = self._frame
+        columns = self._array.T if frame is None else [frame[:, j].to_numpy() for j in range(len(frame.columns))]
+        self.labels = list(range(len(columns))) if frame is None else list(frame.columns)  # a frame may call a column by a number
+        self.names = [str(label) for label in self.labels]
         self.columns = [_plain(column) for column in columns]
+        self._texts = [column.dtype == object and any(isinstance(value, str) for value in column) for column in self.columns]
         self.n_rows = len(self._array) if self._frame is None else len(self._frame)
 
     def of_bytes(self, column: int) -> bool:
@@ -37,9 +42,24 @@ class Cells:
     def of_numbers(self, column: int) -> bool:
         return bool(self.columns[column].dtype.kind == "f")
 
+    def of_texts(self, column: int) -> bool:
+        """Whether some cell holds a text. Columns of objects without one hold times or the like, and a text would change their type."""
+        return self._texts[column]
+
+    def float_type(self) -> Any:
+        """The type in which the table holds the numbers that are written into it."""
+        dtype = np.dtype(np.float64) if self._frame is not None else self._array.dtype
+        return dtype.type if dtype.kind == "f" else np.float64
+
+    def holds_anything(self) -> bool:
+        """Whether a cell may hold a text where others of its column are numbers."""
+        return self._frame is None and self._array.dtype == object
+
     def rows(self, chosen: Array) -> "Cells":
-        """Some of the rows."""
-        return Cells(self._array[chosen] if self._frame is None else self._frame[chosen.tolist()].to_native())
+        """Some of the rows, each as often as it is named."""
+        if self._frame is not None:
+            return Cells(self._frame[chosen.tolist()].to_native())
+        return Cells(self._array[chosen].tolist() if self._lists else self._array[chosen])
 
     @property
     def is_frame(self) -> bool:
@@ -48,13 +68,14 @@ class Cells:
     def reordered(self, order: list[int]) -> "Cells":
         """The columns in another order."""
         if self._frame is None:
-            return Cells(self._array[:, order])
-        return Cells(self._frame.select([self.names[column] for column in order]).to_native())
+            return Cells(self._array[:, order].tolist() if self._lists else self._array[:, order])
+        return Cells(self._frame[:, order].to_native())
 
     def table(self, changes: Mapping[int, Array] | None = None) -> Any:
         """The table, with these columns rewritten."""
         if not changes:
-            return self._array if self._frame is None else self._frame.to_native()
+            whole = self._array.tolist() if self._lists else self._array
+            return whole if self._frame is None else self._frame.to_native()
         if self._frame is not None:
             return self._rewritten_frame(self._frame, changes)
         kinds = {self._array.dtype, *(values.dtype for values in changes.values())}
@@ -65,17 +86,17 @@ class Cells:
         array = self._array.astype(dtype)  # a copy
         for column, values in changes.items():
             array[:, column] = values
-        return array
+        return array.tolist() if self._lists else array
 
     def _rewritten_frame(self, frame: "nw.DataFrame[Any]", changes: Mapping[int, Array]) -> Any:
         native = frame.to_native()
-        texts = {self.names[column]: _for_frame(values) for column, values in changes.items()}
+        texts = {self.labels[column]: _for_frame(values) for column, values in changes.items()}
         if hasattr(native, "iloc"):  # pandas would match the rows of two series by their index
             copy = native.copy()
             for name, values in texts.items():
                 copy[name] = values
             return copy
-        series = [nw.new_series(name, values, backend=frame.implementation) for name, values in texts.items()]
+        series = [nw.new_series(str(name), values, backend=frame.implementation) for name, values in texts.items()]
         return frame.with_columns(*series).to_native()
 
 
@@ -85,8 +106,29 @@ def _plain(values: Array) -> Array:
         return values.copy()
     if values.dtype.kind in "fiub":
         return values.astype(np.float64)
-    return np.array(values, dtype=object)
+    if values.dtype == object and _of_numbers(values):
+        try:
+            return values.astype(np.float64)
+        except OverflowError:  # a whole number that no float holds
+            pass
+    own = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values if values.dtype.kind in "mM" else values.tolist()):
+        own[i] = value
+    return own
+
+
+def _of_numbers(values: Array) -> bool:
+    there = [value for value in values if value is not None]
+    return bool(there) and all(isinstance(value, int | float | np.number) for value in there)
 
 
 def _for_frame(values: Array) -> Any:
-    return values if values.dtype != object else [None if value is None or value != value else value for value in values]
+    """Values as a frame takes them: gaps as None, and times as an array, since a list of them would lose its type."""
+    if values.dtype != object:
+        return values
+    filled = [None if value is None or value != value else value for value in values]
+    there = [value for value in filled if value is not None]
+    for kind, dtype in ((np.datetime64, "datetime64[ns]"), (np.timedelta64, "timedelta64[ns]")):
+        if there and all(isinstance(value, kind) for value in there):
+            return np.array(filled, dtype=dtype)
+    return filled

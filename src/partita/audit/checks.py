@@ -102,6 +102,8 @@ def _run(steps: list[tuple[str, Any]], X: Any, y: Any) -> list[list[Array] | Non
         try:
             X = clone(step).fit_transform(X, y)
             tables[k] = _columns(X)
+        except MemoryError:
+            raise
         except Exception:
             break
     return tables

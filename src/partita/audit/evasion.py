@@ -1,4 +1,8 @@
-"""Evasion: r units of the row being predicted are rewritten. The strongest units first, by what was tried; and random ones."""
+"""Evasion: r units of the row being predicted are rewritten. The strongest units first, by what was tried; and random ones.
+
+Extremes, infinities, gaps and strange texts are written also where they gain nothing by themselves: they are what makes an estimator
+misbehave.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .cells import Cells
-from .options import explore
+from .hostile import FAMILIES
+from .options import apart_first, explore
 from .questions import Question
 
 Array = NDArray[Any]
 
 ROUNDS = 3  # of random attacks at each r
+FIXED_VOTE = 0.01  # what is taken off the gain of a fixed vote: a submodel that fails is asked row by row, which takes long
 
 
 @dataclass(frozen=True)
@@ -35,10 +41,13 @@ class Evader:
         self.plans = self._plans()
 
     def attacks(self, r: int) -> Iterator[tuple[str, Rewriting]]:
-        """The strongest attack found with at most r units in every row, and random ones."""
+        """The strongest attack found with at most r units in every row, random ones, and one for every family of hostile values."""
         yield "strongest", self.write([plan[:r] for plan in self.plans])
         for _ in range(ROUNDS):
             yield "random", self.write([self._random(r) for _ in range(len(self.question))])
+        for family in FAMILIES:  # in the same units of all rows
+            if units := self._hostile(r, family):
+                yield family, self.write([units] * len(self.question))
 
     def _plans(self) -> list[list[tuple[int, int]]]:
         """For each row, units with the option for each, the strongest first; against the rival that falls in soonest."""
@@ -62,6 +71,7 @@ class Evader:
         for unit, options in enumerate(self.options):
             for k, option in enumerate(options):
                 gain = before[:, self.reach[unit]].sum(axis=1) - self.question.support(option.ballots, goal).sum(axis=1)
+                gain -= FIXED_VOTE * option.refused
                 better = gain > gains[unit]
                 gains[unit][better], choices[unit][better] = gain[better], k
         return gains, choices
@@ -88,7 +98,18 @@ class Evader:
     def _random(self, r: int) -> list[tuple[int, int]]:
         able = [unit for unit, options in enumerate(self.options) if options]
         chosen = self.rng.permutation(able)[:r].tolist()
-        return [(unit, int(self.rng.integers(len(self.options[unit])))) for unit in chosen]
+        return [(unit, int(self.rng.choice(self._accepted(unit)))) for unit in chosen]
+
+    def _accepted(self, unit: int) -> list[int]:
+        """The options on which no submodel fails; all of them where there is no such option."""
+        accepted = [k for k, option in enumerate(self.options[unit]) if not option.refused]
+        return accepted or list(range(len(self.options[unit])))
+
+    def _hostile(self, r: int, family: str) -> list[tuple[int, int]]:
+        """Up to r random units, of different submodels as far as there are so many, each with an option of the family."""
+        able = {unit: [k for k, option in enumerate(own) if option.family == family] for unit, own in enumerate(self.options)}
+        order = self.rng.permutation([unit for unit, own in able.items() if own]).astype(np.int64)
+        return [(unit, int(self.rng.choice(able[unit]))) for unit in apart_first(order, self.reach, r)]
 
     def write(self, plans: list[list[tuple[int, int]]]) -> Rewriting:
         changes: dict[int, Array] = {}
@@ -97,5 +118,7 @@ class Evader:
                 for column, values in self.options[unit][option].changes.items():
                     if column not in changes:
                         changes[column] = self.cells.columns[column].copy()
+                    if values.dtype == object and changes[column].dtype != object:  # a text among numbers
+                        changes[column] = changes[column].astype(object)
                     changes[column][row] = values[row]
         return Rewriting(self.cells.table(changes), [[unit for unit, _ in plan] for plan in plans])

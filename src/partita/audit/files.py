@@ -7,9 +7,10 @@ import numpy as np
 
 from .. import store
 from ..errors import InputError
-from ..files import footers_of, open_file, sha256_of
+from ..files import CsvOptions, open_file, sha256_of
 from ..kinds import TEXT
-from ..workflow import ask, known_kinds
+from ..tally import ON_TRAINING
+from ..workflow import ask, is_the_table, known_kinds
 from .auditing import ATTACKS, audit, check_attacks
 from .findings import Audit
 
@@ -27,15 +28,17 @@ def audit_file(
     seed: int = 0,
     trusted: tuple[str, ...] = (),
     verbose: int = 1,
+    jobs: int | None = None,
+    csv: CsvOptions | None = None,
 ) -> Audit:
     """Audit a stored model. ``training`` is the table it was fitted on; ``data`` is taken for it where its content is the same."""
     check_attacks(attacks)  # before the work begins
-    asked = ask(model, data, trusted, verbose=0)
+    asked = ask(model, data, trusted, verbose=0, csv=csv, jobs=jobs)
     about = asked.manifest.get("about") or {}
     known = about.get("data") or {}
-    if training is None and _is_of(known, data):
+    if training is None and is_the_table(known, data):
         training = data
-    if training is not None and known and not _is_of(known, training):
+    if training is not None and known and not is_the_table(known, training):
         raise InputError(f"training {str(training)!r} is not the table that the model was fitted on ({known.get('name')}): give that one")
     X_train, y_train = (None, None) if training is None else _training(asked.model, training, about)
     table = asked.file.table(asked.kinds)
@@ -53,14 +56,9 @@ def audit_file(
         random_state=seed,
         verbose=verbose,
     )
+    if asked.on_training:
+        found = replace(found, warnings=[ON_TRAINING, *found.warnings])
     return replace(found, of={"model": store.digest(asked.manifest), "data": sha256_of(data)})
-
-
-def _is_of(known: dict[str, Any], path: Any) -> bool:
-    """Whether a table is the one that a model remembers: by its content, or, fitted piece by piece, by its footers."""
-    if "footers" in known:
-        return bool(footers_of(path) == known["footers"])
-    return bool(known) and known.get("sha256") == sha256_of(path)
 
 
 def _training(model: Any, path: Any, about: dict[str, Any]) -> tuple[Any, Any]:
@@ -72,7 +70,8 @@ def _training(model: Any, path: Any, about: dict[str, Any]) -> tuple[Any, Any]:
     as_text = [target] if about.get("target_kind") == TEXT else []
     split = about.get("split")
     how = kinds | dict.fromkeys([*about.get("ignore", []), *as_text], TEXT)
-    file = open_file(path, "training", kinds=how, split=None if split is None else (split[0], split[1]))
+    written = CsvOptions().over(about.get("csv"))
+    file = open_file(path, "training", kinds=how, split=None if split is None else (split[0], split[1]), csv=written)
     file.check_has(target, "target")
     table, y = file.table(kinds), file.target(target)
     if not hasattr(model, "classes_"):

@@ -10,7 +10,14 @@ import numpy as np
 
 from ..atomic import write_whole
 from ..errors import InputError
-from .apart import Check
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that was tried, and what was wrong ("" if nothing)."""
+
+    name: str
+    found: str
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class Audit:
     broken: list[Broken] = field(default_factory=list)
     seconds: float = 0.0
     of: Mapping[str, str] = field(default_factory=dict)  # the files that were audited, and their hashes
+    warnings: list[str] = field(default_factory=list)  # why the proofs may mean less than they seem to; they do not fail the audit
 
     @property
     def passed(self) -> bool:
@@ -65,6 +73,7 @@ class Audit:
             "what": self.what,
             "of": dict(self.of),
             "seconds": round(self.seconds, 1),
+            "warnings": list(self.warnings),
             "lines": [asdict(line) for line in self.lines],
             "checks": [asdict(check) for check in self.checks],
             "broken": [plain(asdict(one)) for one in self.broken],
@@ -91,7 +100,8 @@ class Audit:
             f"BROKEN: row {one.row}, radius {one.radius}, by {one.attack} with r = {one.r}: {', '.join(one.units)}" for one in self.broken
         ]
         done = f"{sum(not check.found for check in self.checks)} of {len(self.checks)} checks passed"
-        return "\n".join([head, *rows, done, *failed, *fell])
+        doubts = [f"WARNING: {doubt}" for doubt in self.warnings]
+        return "\n".join([*doubts, head, *rows, done, *failed, *fell])
 
 
 def read_audit(path: Any) -> dict[str, Any]:
@@ -107,6 +117,7 @@ def read_audit(path: Any) -> dict[str, Any]:
             "passed": found["passed"] is True,
             "of": {str(name): str(value) for name, value in found["of"].items()},
             "what": str(found["what"]),
+            "warnings": [str(doubt) for doubt in found.get("warnings", [])],  # none in what earlier versions wrote
             "lines": lines,
             "checks": checked,
         }

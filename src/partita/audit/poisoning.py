@@ -11,6 +11,8 @@ from sklearn.base import clone
 from ..label_attacks import assign_rows
 from .candidates import POISONS, poisoned, trigger
 from .cells import Cells
+from .hostile import DAMAGES, damaged
+from .options import apart_first
 from .questions import Question
 
 Array = NDArray[Any]
@@ -40,8 +42,11 @@ class Poisoner:
         self.rng = np.random.default_rng(seed)
         self.codes = np.asarray(y, dtype=np.float64) if question.of_values else np.searchsorted(question.model.classes_, self.y)
 
-    def attacks(self, r: int) -> Iterator[Poison]:
-        """Each kind of poison in the units that most predictions hang on; one of them with a trigger in the rows."""
+    def attacks(self, r: int, hostile: bool) -> Iterator[Poison]:
+        """Each kind of poison in the units that most predictions hang on; one of them with a trigger in the rows.
+
+        ``hostile``: also extremes, infinities, gaps and strange texts in training, with honest rows and with such values in the rows too.
+        """
         chosen = self._strongest(r)
         for kind in POISONS:
             written = self._written(kind, chosen)
@@ -50,6 +55,13 @@ class Poisoner:
                 yield Poison("backdoor", chosen, [], written, self.y, self._triggered(chosen))
         others = self._random(r)
         yield Poison("backdoor", others, [], self._written("label", others), self.y, self._triggered(others))
+        if hostile:
+            for kind in DAMAGES:
+                training, rows = (self._damaged(kind, table, chosen) for table in (self.training, self.cells))
+                if training:
+                    written = self.training.table(training)
+                    yield Poison(f"poisoning: {kind}", chosen, [], written, self.y, self.cells.table())
+                    yield Poison(f"poisoning: {kind}", chosen, [], written, self.y, self.cells.table(rows))
         if self.question.model.label_attacks:
             flipped = self._flips(r)
             yield Poison("label flips", [], flipped, self.training.table(), self._with_flips(flipped), self.cells.table())
@@ -66,28 +78,23 @@ class Poisoner:
             return [int(unit) for unit in worst.units]
         agreement = np.nan_to_num(self.question.answers.agreement())
         reach = np.asarray(model.partition_.incidence())
-        return self._apart(np.argsort(-(reach @ agreement), kind="stable"), reach, r)
+        return apart_first(np.argsort(-(reach @ agreement), kind="stable"), reach, r)
 
     def _random(self, r: int) -> list[int]:
         reach = np.asarray(self.question.model.partition_.incidence())
-        return self._apart(self.rng.permutation(len(reach)), reach, r)
-
-    @staticmethod
-    def _apart(order: Array, reach: Array, r: int) -> list[int]:
-        """The first r units in this order that share no submodel; then any."""
-        chosen: list[int] = []
-        touched = np.zeros(reach.shape[1], dtype=bool)
-        for unit in order:
-            if len(chosen) < r and not (touched & reach[unit]).any():
-                touched |= reach[unit]
-                chosen.append(int(unit))
-        return chosen + [int(unit) for unit in order if int(unit) not in chosen][: r - len(chosen)]
+        return apart_first(self.rng.permutation(len(reach)), reach, r)
 
     def _columns(self, units: list[int]) -> list[int]:
         return [column for unit in units for column in self.question.model.units_.columns[unit]]
 
     def _written(self, kind: str, units: list[int]) -> Any:
         return self.training.table({column: poisoned(kind, self.training, column, self.codes, self.rng) for column in self._columns(units)})
+
+    def _damaged(self, kind: str, cells: Cells, units: list[int]) -> dict[int, Array]:
+        found: dict[int, Array] = {}
+        for unit in units:
+            found |= damaged(kind, cells, self.question.model.units_.columns[unit], self.rng)
+        return found
 
     def _triggered(self, units: list[int]) -> Any:
         """The rows with the trigger of what the attacker wants: the nearest rival, or a value beyond the bounds."""

@@ -77,6 +77,16 @@ class Question:
         decided = self.answers.rule.decide(ballots)
         return np.asarray(decided if self.of_values else self.model.classes_[decided])
 
+    def statement(self, ballots: Array) -> tuple[Array, Array]:
+        """What these ballots would say of their rows: the prediction, and the radius within which it holds."""
+        rule, over = self.answers.rule, self.model._over("bound", 1.0)
+        if not self.of_values:
+            proof = rule.certify(ballots, **over)
+            return self.model.classes_[proof.prediction], proof.radius
+        prediction = np.asarray(rule.decide(ballots))
+        low, high, _ = bounds_around(prediction, tolerance=self.answers.tolerance, relative=self.answers.relative)
+        return prediction, rule.certify(ballots, low, high, **over).radius  # type: ignore[arg-type]  # of Median
+
     def goals(self) -> list[Array]:
         """What an attacker may want of every row: other labels, the nearest first; of values, more (1) or less (-1)."""
         if self.of_values:

@@ -12,6 +12,8 @@ from .cells import Cells
 
 Array = NDArray[Any]
 
+WORDS = {"nan": None, "inf": np.inf, "-inf": -np.inf}  # what JSON has in words, in columns that hold anything
+
 
 def replay(broken: Mapping[str, Any], model: Any, X: Any, X_train: Any = None, y_train: Any = None) -> Any:
     """What the model says of the row after the attack; it was certified to say ``broken["before"]``.
@@ -42,8 +44,13 @@ def _columns(cells: Cells, changes: Mapping[str, Any]) -> dict[int, Array]:
         column = cells.names.index(name)
         if cells.of_bytes(column):
             found[column] = np.asarray(values, dtype=np.uint8)
-        elif cells.of_numbers(column):
+        elif cells.of_numbers(column) and all(map(_is_number, values)):
             found[column] = np.array([float(value) for value in values])
         else:
-            found[column] = np.array([None if value in (None, "nan") else value for value in values] + [None], dtype=object)[:-1]
+            found[column] = np.array([WORDS.get(value, value) for value in values] + [None], dtype=object)[:-1]
     return found
+
+
+def _is_number(value: Any) -> bool:
+    """Also in the words in which JSON has what it does not hold."""
+    return isinstance(value, int | float) or value in ("nan", "inf", "-inf")
