@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, Informed
 from partita.metrics import certified_accuracy
-from partita.rules import Median
+from partita.rules import Median, Tournament
 
 SEEDS = range(10)
 RADII = (0, 1, 2, 3, 4)
@@ -40,7 +40,8 @@ def shares(X, y, n_submodels, n_reference, bounds, seed):
     trusted = (X.iloc[reference], y[reference])
     for partition in ("random", Informed(*trusted), Informed(*trusted, exchanges=EXCHANGES)):
         settings = {"n_submodels": n_submodels, "partition": partition, "random_state": seed}
-        model = FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else FeaturePartitionClassifier(**settings)
+        of_labels = FeaturePartitionClassifier(rule=Tournament(margin=0.0, prior=0.0), **settings)
+        model = FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else of_labels
         model.fit(X.iloc[train], y[train])
         proof = model.certify(X.iloc[test], around=y[test], **bounds) if bounds else model.certify(X.iloc[test])
         answers.append([100 * certified_accuracy(y[test], proof, r) for r in RADII])

@@ -1,8 +1,12 @@
 """What several test files need."""
 
+import sys
 import tempfile
+import warnings
 
 import pytest
+
+from partita.__main__ import main
 
 
 @pytest.fixture
@@ -16,3 +20,21 @@ def cache(tmp_path, monkeypatch):
     yield folder
     assert not list((tmp_path / "temporary").iterdir())
     assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
+
+
+@pytest.fixture
+def partita(monkeypatch, capsys):
+    """Run a command in this process: its exit code, what it printed, and what it said on standard error."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])
+        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() changes it
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            warnings.simplefilter("ignore", DeprecationWarning)  # as Python itself does
+            with pytest.raises(SystemExit) as stop:
+                main()
+        out, err = capsys.readouterr()
+        return stop.value.code, out, err
+
+    return run

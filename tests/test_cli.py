@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-import warnings
 import zipfile
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +15,6 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 
 from partita import FeaturePartitionClassifier, store
-from partita.__main__ import main
 from partita.metrics import certified_accuracy
 from partita.rules import TopK
 
@@ -28,24 +26,6 @@ ignore = ["id"]
 worst = ["worst *"]
 texture = ["mean texture", "texture error"]
 """
-
-
-@pytest.fixture
-def partita(monkeypatch, capsys):
-    """Run a command in this process: its exit code, what it printed, and what it said on standard error."""
-
-    def run(*arguments):
-        monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])
-        monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)  # main() changes it
-        with warnings.catch_warnings():
-            warnings.simplefilter("default")
-            warnings.simplefilter("ignore", DeprecationWarning)  # as Python itself does
-            with pytest.raises(SystemExit) as stop:
-                main()
-        out, err = capsys.readouterr()
-        return stop.value.code, out, err
-
-    return run
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +168,7 @@ def test_rules_and_their_settings(partita, cancer, tmp_path):
         (["--rule", "runoff"], "RunOff()"),
         (["--margin", "0.5", "--prior", "0.2"], "Tournament(margin=0.5, prior=0.2)"),
     ):
-        code, out, _ = partita(*given, *options, "--out", tmp_path / "m")
+        code, out, _ = partita(*given, *options, "--out", tmp_path / "m", "--overwrite")
         assert (code, json.loads(out)["rule"]) == (0, rule)
         assert repr(store.load(tmp_path / "m").rule_).startswith(rule[:-1])
 
@@ -518,7 +498,10 @@ def test_ignored_columns_are_handed_through_as_they_are(partita, tmp_path):
     assert got["big"][3] == "100000000000000000030"
     (tmp_path / "units.toml").write_text('ignore = ["low_9"]\n')
     (tmp_path / "t.csv").write_text("low_9,a,b,y\n" + "".join(f"{k},{k % 2},{k % 3},{'xy'[k % 2]}\n" for k in range(40)))
-    assert partita("fit", tmp_path / "t.csv", "--target", "y", "--units", tmp_path / "units.toml", "--out", tmp_path / "m")[0] == 0
+    assert (
+        partita("fit", tmp_path / "t.csv", "--target", "y", "--units", tmp_path / "units.toml", "--out", tmp_path / "m", "--overwrite")[0]
+        == 0
+    )
     code, _, err = partita("certify", tmp_path / "m", tmp_path / "t.csv")
     assert (code, "the ignored column 'low_9' has the name of a column that certify writes" in err) == (2, True)
 

@@ -37,7 +37,8 @@ from partita import certify
 from partita.metrics import certified_accuracy, envelope
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
 ballots = np.random.default_rng(0).normal(size=(50, 11, 4)).astype("float32")
-radii = [rule.certify(ballots).radius.sum() for rule in (Plurality(), RunOff(exact=True), Tournament(margin=0.5), TopK(2))]
+radii = [rule.certify(ballots).radius.sum() for rule in (Plurality(), RunOff(exact=True), Tournament(margin=0.5))]
+radii.append(TopK(2).certify(ballots, np.zeros(50, int)).radius.sum())
 print(radii == radii and certify(ballots).radius.sum(), Median().certify(ballots[:, :, 0], -1, 1).radius.sum())
 """
 

@@ -73,13 +73,26 @@ class Answers:
 
     def proof_of_truth(self, truth: Array) -> Certificates | None:
         """The proof that certified accuracy is about: that the prediction stays right, or within the tolerance of the truth."""
-        if not self.of_values:
-            return self._proof_of_label
+        return self.around(truth).proof
+
+    def around(self, truth: Array) -> "Answers":
+        """The same ballots, where a value must stay within the tolerance of the truth, not of the prediction.
+
+        Labels, and values without a tolerance, stay as they are. A value that is outside now has radius
+        -1, and counts as one that any attacker can change.
+        """
         if self._bounds is None:
-            return None
-        bounds = bounds_around(self.prediction, tolerance=self.tolerance, relative=self.relative, around=truth)
-        proof: Certificates = self.model._proof(self.table, self.ballots, *bounds)
-        return proof
+            return self
+        other = copy(self)
+        for name in ("proof", "hangs_on"):
+            other.__dict__.pop(name, None)
+        other._bounds = bounds_around(self.prediction, tolerance=self.tolerance, relative=self.relative, around=truth)
+        return other
+
+    def count_right(self, values: Array, truth: Array) -> int:
+        """For a regressor: how many of these values lie within the tolerance of the truth."""
+        low, high, _ = bounds_around(values, tolerance=self.tolerance, relative=self.relative, around=truth)
+        return int(np.count_nonzero((values >= low) & (values <= high)))
 
     @cached_property
     def hangs_on(self) -> Array | None:
@@ -88,11 +101,17 @@ class Answers:
             return None
         return criticality(self.ballots, self.rule, self._reach, **self._between)
 
-    def collective(self, radius: int, time_limit: float = 10.0) -> Collective | None:
-        """What one attacker who owns the same ``radius`` units in every row can change at once."""
+    def collective(self, radius: int, time_limit: float = 10.0, rows: Array | None = None) -> Collective | None:
+        """What one attacker who owns the same ``radius`` units in every row can change at once.
+
+        ``rows``: a mask of the rows to count, where it is not all of them.
+        """
         if self.proof is None:
             return None
-        return certify_collective(self.ballots, radius, self.rule, self._reach, **self._between, time_limit=time_limit)
+        ballots, between = self.ballots, self._between
+        if rows is not None:
+            ballots, between = ballots[rows], {name: np.asarray(bound)[rows] for name, bound in between.items()}
+        return certify_collective(ballots, radius, self.rule, self._reach, **between, time_limit=time_limit)
 
     def intervals(self) -> dict[int, tuple[Array, Array]]:
         """For a regressor: the lowest and highest value that r units can bring about, for every r with an end to it."""

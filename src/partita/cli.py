@@ -7,6 +7,28 @@ from typing import Annotated, Any
 import typer
 
 from . import __version__
+from .cli_options import (
+    Cache,
+    Data,
+    Decimal,
+    Encoding,
+    Estimator,
+    Exchanges,
+    Jobs,
+    Json,
+    Model,
+    Quiet,
+    ReferenceFile,
+    Relative,
+    Seed,
+    Sep,
+    Split,
+    Target,
+    Task,
+    Tolerance,
+    Trust,
+    Units,
+)
 
 app = typer.Typer(
     help="Models whose predictions carry a proof: they cannot change unless an attacker controls more than r of your feature sources.",
@@ -19,26 +41,6 @@ app = typer.Typer(
 
 data_app = typer.Typer(help="Data to try partita on: what there is, and fetching it.", no_args_is_help=True)
 app.add_typer(data_app, name="data")
-
-Data = Annotated[Path, typer.Argument(help="A table: .csv or .parquet.")]
-Model = Annotated[Path, typer.Argument(help="A model that partita fit stored.")]
-Target = Annotated[str, typer.Option(help="The column to predict.")]
-Units = Annotated[Path | None, typer.Option(help="A units.toml: which columns come from which source, and which are trusted.")]
-Task = Annotated[str, typer.Option(help="classification, regression, or auto: as the target looks.")]
-Estimator = Annotated[str, typer.Option(help="What each submodel is: hgb, lightgbm, logistic, or your own as module:Class.")]
-Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.", min=0)]
-Tolerance = Annotated[float | None, typer.Option(help="For numbers: a prediction counts as unchanged (or right) within this distance.")]
-Relative = Annotated[float | None, typer.Option(help="The same as a share of the value: 0.15 is 15 %.")]
-Trust = Annotated[
-    list[str] | None, typer.Option(help="A type of your own that may be loaded, by its full name; may be given several times.")
-]
-Cache = Annotated[
-    Path | None, typer.Option(help="The folder where data are kept; default: the environment's PARTITA_CACHE, or ~/.cache/partita.")
-]
-Split = Annotated[
-    str | None, typer.Option(help="COLUMN=VALUE: only rows that have this value. The column must be trusted or ignored in units.toml.")
-]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -61,22 +63,33 @@ def demo(
 
 @app.command()
 def fit(
+    ctx: typer.Context,
     data: Data,
     target: Target,
     out: Annotated[Path, typer.Option(help="Where the model goes: a folder, or a .zip.")],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a model that is there.")] = False,
     units: Units = None,
     submodels: Annotated[
-        int | None, typer.Option(help="How many submodels; by default 21, or as many as there are units (odd).", min=1)
+        int | None, typer.Option(help="How many submodels; by default by the number of units and rows (docs/defaults.md).", min=1)
     ] = None,
     rule: Annotated[str | None, typer.Option(help="plurality, runoff or tournament; median for numbers.")] = None,
     margin: Annotated[
-        float | None, typer.Option(help="The tournament's margin: the lead in score at which a submodel's word is full.")
+        float | None, typer.Option(help="The tournament's margin: the lead in score at which a submodel casts a full vote.")
     ] = None,
-    prior: Annotated[float | None, typer.Option(help="The tournament's prior in [0, 1), for unbalanced labels.")] = None,
+    prior: Annotated[float | None, typer.Option(help="The tournament's prior from 0 to 1, for unbalanced labels.")] = None,
+    offset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="LABEL=VOTES: a head start in the tournament, for more recall of a label; may be given several times. Or one number: "
+            "so many times the log share of each label."
+        ),
+    ] = None,
     stretch: Annotated[float | None, typer.Option(help="For numbers: move the submodels' values away from their centre.")] = None,
     estimator: Estimator = "hgb",
     task: Task = "auto",
     seed: Seed = 0,
+    reference: ReferenceFile = None,
+    exchanges: Exchanges = None,
     split: Split = None,
     cluster: Annotated[
         str | None,
@@ -88,23 +101,40 @@ def fit(
     batch_rows: Annotated[
         int | None, typer.Option(help="With --cluster: teach an estimator with partial_fit so many rows at a time.", min=1)
     ] = None,
+    full_model: Annotated[
+        bool, typer.Option(help="Fit one model on all columns too, for comparison. It proves nothing, and takes about as long again.")
+    ] = True,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Fit a model on a table and store it."""
     from . import store
     from .errors import InputError
-    from .terminal import say
-    from .workflow import choose_rule, open_training
+    from .full_model import fit_full_model
+    from .one_hot import as_units_toml, one_hot_families
+    from .tally import failures_of
+    from .terminal import say, warn
+    from .workflow import choose_rule, open_training, read_offset
 
-    store.check_place(out)
+    store.check_free(out, overwrite)
     if batch_rows is not None and cluster is None:
         raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
-    training = open_training(data, target, units, task, _split(split))
-    chosen = choose_rule(rule, training.of_values, margin, prior, stretch)
-    model = training.ensemble(estimator, chosen, "auto" if submodels is None else submodels, seed)
+    if cluster is not None:
+        _check_seen_by_workers(data)
+    training = open_training(_local(ctx, data), target, units, task, _split(split), _csv(sep, decimal, encoding))
+    training = _with_reference(ctx, training, reference, exchanges)
+    chosen = choose_rule(rule, training.of_values, margin, prior, stretch, read_offset(offset))
+    model = training.ensemble(estimator, chosen, "auto" if submodels is None else submodels, seed, verbose=not quiet)
+    model.set_params(n_jobs=jobs)
+    families = {} if training.said.units or cluster is not None else one_hot_families(training.table, training.table.names)
     if cluster is None:
         model.fit(training.table, training.y)
-        store.save(model, out, training.about(estimator))
+        model.full_model_ = fit_full_model(model, training.table, training.y) if full_model else None
+        store.save(model, out, training.about(estimator, model=model))
     else:
         from .parquet import fit_training
 
@@ -116,27 +146,48 @@ def fit(
         "rows": training.table.n_rows,
         "submodels": len(model.partition_),
         "counts": {"what": model.counts_.what, "total": model.counts_.total, "trusted": list(model.counts_.trusted)},
-        "rule": repr(chosen),
+        "rule": repr(model.rule_.brief()),
+        "reference": None if training.reference is None else training.reference.about(),
         "labels": None if training.of_values else model.classes_.tolist(),
+        "failed_submodels": failures_of(model) if cluster is None else None,
+        "warnings": list(model.warnings_),
+        "one_hot_families": families,
     }
     if as_json:
         _tell_json(summary, True)
         return
+    for warning in model.warnings_:
+        warn(f"{warning}.")
     learnt = "numbers" if training.of_values else f"{len(model.classes_)} labels"
     say(f"Fitted {len(model.partition_)} submodels on {training.table.n_rows:,} rows for {target!r} ({learnt}; --task says otherwise).")
-    say(f"A radius counts {model.counts_}. Rule: {chosen!r}.")
+    say(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
+    if training.reference is not None:
+        say(f"Partition: {training.reference}.")
+    if families:
+        some = ", ".join(list(families)[:5]) + (f" and {len(families) - 5} more" if len(families) > 5 else "")
+        warn(
+            f"Some columns look like one-hot columns of one raw column each ({some}), and count as separate units. Whoever owns the raw "
+            "column owns all of them: put these lines into a units.toml and fit again with --units units.toml."
+        )
+        say(as_units_toml(families))
     say(f"Stored in {out}. Next: partita certify {out} NEW --out certified.parquet")
 
 
 @app.command()
 def certify(
+    ctx: typer.Context,
     model: Model,
     data: Data,
     out: Annotated[Path | None, typer.Option(help="Where predictions and proofs go: .parquet or .csv.")] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
     split: Split = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Predict the rows of a table, and prove each prediction. From Parquet to Parquet it takes no more memory for more rows."""
@@ -146,7 +197,10 @@ def certify(
 
     if out is not None:
         check_writable(out)
-    proven = certify_pieces(model, data, out, tolerance, relative, tuple(trust or ()), _split(split))
+    csv = _csv(sep, decimal, encoding)
+    proven = certify_pieces(
+        model, _local(ctx, data), out, tolerance, relative, tuple(trust or ()), _split(split), int(not quiet), csv, jobs
+    )
     columns = proven.columns
     if as_json:
         _tell_json(proven.tally.summary(proven.model, out), True)
@@ -157,41 +211,83 @@ def certify(
 
 @app.command()
 def sweep(
+    ctx: typer.Context,
     data: Data,
     target: Target,
     out: Annotated[Path, typer.Option(help="A folder for sweep.json and sweep.png.")],
     units: Units = None,
-    submodels: Annotated[str | None, typer.Option(help="Numbers of submodels to try, such as 5,11,21.")] = None,
+    submodels: Annotated[
+        str | None, typer.Option(help="Numbers of submodels to try, such as 1,5,11; 1 is one model on all columns, for comparison.")
+    ] = None,
     rules: Annotated[str | None, typer.Option(help="Rules to try, such as plurality,runoff,tournament.")] = None,
     margins: Annotated[str | None, typer.Option(help="Margins of the tournament to try, such as 0,0.5,2.")] = None,
-    priors: Annotated[str | None, typer.Option(help="Priors of the tournament to try, such as 0,0.5.")] = None,
+    priors: Annotated[str | None, typer.Option(help="Priors of the tournament to try, such as 0,0.9,1.")] = None,
+    offsets: Annotated[
+        str | None, typer.Option(help="Offsets of the tournament to try, such as 0,0.5,1: multiples of the labels' log shares.")
+    ] = None,
     stretches: Annotated[str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What settings are compared by, certified at each radius: balanced (the mean of the classes' recalls; the default for "
+            "labels), accuracy (the default for numbers) or recall:LABEL."
+        ),
+    ] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
-    holdout: Annotated[float, typer.Option(help="The share of rows that is certified and not learnt from.")] = 0.25,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            help="What is certified and not learnt from: a share of the rows, drawn at random (default: 0.25), or another table with the "
+            "same columns."
+        ),
+    ] = None,
+    last: Annotated[
+        float | None, typer.Option(help="Instead of --holdout: the last share of the rows, such as 0.2, for rows in the order of time.")
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --holdout: a column; rows that share its value are never split. It is a feature only if units.toml trusts it."
+        ),
+    ] = None,
     estimator: Estimator = "hgb",
     task: Task = "auto",
     seed: Seed = 0,
+    reference: ReferenceFile = None,
+    exchanges: Exchanges = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Try many settings on held-out rows: the best certified accuracy at each radius. Run again after an interruption, it goes on."""
+    """Try many settings on held-out rows: the best one for each radius. Run again after an interruption, it goes on."""
     from .sweep import Grid, Trial, sweep_file
-    from .terminal import say, show
+    from .sweep_screen import show_sweep
     from .workflow import open_training
 
-    grid = Grid.of(submodels, rules, margins, priors, stretches)
-    found = sweep_file(open_training(data, target, units, task), grid, out, Trial(estimator, holdout, seed, tolerance, relative))
+    grid = Grid.of(submodels, rules, margins, priors, stretches, offsets)
+    training = open_training(_local(ctx, data), target, units, task, csv=_csv(sep, decimal, encoding))
+    training = _with_reference(ctx, training, reference, exchanges)
+    rows = _share_or_table(ctx, holdout)
+    trial = Trial(estimator, rows, seed, tolerance, relative, last, group, score)
+    found = sweep_file(training, grid, out, trial, jobs=jobs, verbose=int(not quiet))
     if as_json:
         _tell_json(found, True)
         return
-    rows = [[at["radius"], f"{100 * at['accuracy']:.1f} %", at["fit"]] for at in found["best"]]
-    show(f"Best certified accuracy on {found['held_out']:,} held-out rows", ["radius", "certified", "options of partita fit"], rows)
-    say("Settings were chosen on these rows, so expect a little less on new ones.")
-    say(f"Written to {out}: sweep.json, sweep.png.")
+    given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
+    given |= {"--reference": reference, "--exchanges": exchanges}
+    given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
+    usual = (None, "hgb", "auto", 0)
+    extra = [str(word) for option, value in given.items() if value not in usual for word in (option, value)]
+    show_sweep(found, out, ["partita", "fit", data, "--target", target, *extra])
 
 
 @app.command()
 def report(
+    ctx: typer.Context,
     model: Model,
     data: Data,
     out: Annotated[Path, typer.Option(help="Where the report goes: .html.")],
@@ -204,7 +300,12 @@ def report(
     title: Annotated[str | None, typer.Option(help="The report's heading.")] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Write a report on a table's proofs: one HTML file that needs nothing else."""
@@ -214,7 +315,9 @@ def report(
     from .workflow import certify_file
 
     check_writable(out, (".html",))
-    certified = certify_file(model, data, tolerance, relative, tuple(trust or ()))
+    csv = _csv(sep, decimal, encoding)
+    verbose = 0 if quiet else 2
+    certified = certify_file(model, _local(ctx, data), tolerance, relative, tuple(trust or ()), verbose, csv, jobs)
     write_report(certified, out, sweep_json, title, audit_json)
     if as_json:
         _tell_json(certified.summary(out), True)
@@ -225,10 +328,11 @@ def report(
 
 @app.command()
 def audit(
+    ctx: typer.Context,
     model: Model,
     data: Data,
     training: Annotated[
-        Path | None, typer.Option(help="The table the model was fitted on, to be attacked too; not needed if it is DATA itself.")
+        str | None, typer.Option(help="The table the model was fitted on, to be attacked too; not needed if it is DATA itself.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where what was found goes: .json, for partita report --audit.")] = None,
     attacks: Annotated[str, typer.Option(help="Some of these.")] = "evasion,poisoning,patches,checks",
@@ -237,7 +341,12 @@ def audit(
     tolerance: Tolerance = None,
     relative: Relative = None,
     seed: Seed = 0,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
     trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
     """Attack a model for real, as its radius says an attacker may: no certified prediction may change. Exit code 1 if one does."""
@@ -250,8 +359,8 @@ def audit(
     names = tuple(name.strip() for name in attacks.split(",") if name.strip())
     found = audit_file(
         model,
-        data,
-        training,
+        _local(ctx, data),
+        None if training is None else _local(ctx, training, "training"),
         tolerance=tolerance,
         relative=relative,
         attacks=names,
@@ -259,6 +368,9 @@ def audit(
         most=most,
         seed=seed,
         trusted=tuple(trust or ()),
+        csv=_csv(sep, decimal, encoding),
+        verbose=int(not quiet),
+        jobs=jobs,
     )
     place = out if out is not None or found.passed else Path("partita-audit.json")  # what broke must not be lost
     if place is not None:
@@ -393,6 +505,52 @@ def _split(given: str | None) -> tuple[str, str] | None:
     if not (column and equals):
         raise InputError(f"split is {given!r}: give COLUMN=VALUE")
     return column, value
+
+
+def _with_reference(ctx: typer.Context, training: Any, reference: str | None, exchanges: int | None) -> Any:
+    """The training table with the trusted rows that its partition is learnt from."""
+    from dataclasses import replace
+
+    from .errors import InputError
+    from .reference_file import informed_from_file
+
+    if reference is None:
+        if exchanges is not None:
+            raise InputError("exchanges goes with reference: add --reference FILE, or leave it out")
+        return training
+    found = informed_from_file(training, _local(ctx, reference, "reference"), exchanges or 0)
+    return replace(training, reference=found)
+
+
+def _local(ctx: typer.Context, data: str, argument: str = "data") -> Path:
+    """Where a table can be read as long as the command runs: a copy of one that is no file of this machine."""
+    from .remote import local_copy
+
+    return ctx.with_resource(local_copy(data, argument))
+
+
+def _share_or_table(ctx: typer.Context, holdout: str | None) -> Any:
+    """What --holdout names: a share of the rows, or another table."""
+    if holdout is None:
+        return None
+    try:
+        return float(holdout)
+    except ValueError:
+        return _local(ctx, holdout, "holdout")
+
+
+def _check_seen_by_workers(data: str) -> None:
+    from .errors import InputError
+    from .remote import is_local
+
+    if not is_local(data):
+        raise InputError("data is no path that all workers see: with --cluster give the path of a Parquet file or folder")
+
+
+def _csv(sep: str | None, decimal: str | None, encoding: str | None) -> Any:
+    from .files import CsvOptions
+
+    return CsvOptions(sep, decimal, encoding)
 
 
 def _tell_json(content: Any, asked: bool) -> None:

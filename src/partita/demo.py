@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 
 from . import store
 from .atomic import write_whole
+from .full_model import fit_full_model
 from .metrics import certified_accuracy_curve
 from .output import write_table
 from .plot import figure_png
@@ -64,7 +65,7 @@ def _visit(tour: Tour, out: Path, quiet: bool) -> dict[str, Any]:
         write_table(columns, part)
     commands = [
         f"partita sweep {train} --target {tour.target} --submodels {','.join(map(str, tour.tries))}{tour.options} --out {folder}",
-        f"partita fit {train} --target {tour.target} --submodels {tour.submodels} --out {model}",
+        f"partita fit {train} --target {tour.target} --submodels {tour.submodels} --overwrite --out {model}",
         f"partita report {model} {test} --sweep {folder}{tour.options} --out {report}",
     ]
     if not quiet:
@@ -74,7 +75,8 @@ def _visit(tour: Tour, out: Path, quiet: bool) -> dict[str, Any]:
     training = open_training(train, tour.target)
     sweep_file(training, Grid(submodels=tour.tries), folder, Trial(relative=tour.relative))
     fitted = training.ensemble("hgb", choose_rule(None, training.of_values), tour.submodels, 0).fit(training.table, training.y)
-    store.save(fitted, model, training.about("hgb"))
+    fitted.full_model_ = fit_full_model(fitted, training.table, training.y)
+    store.save(fitted, model, training.about("hgb", model=fitted))
     certified = certify_file(model, test, relative=tour.relative, verbose=0)
     write_report(certified, report, folder, tour.title)
     answers, truth = certified.answers, np.asarray(certified.truth)

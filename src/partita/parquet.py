@@ -2,7 +2,6 @@
 
 import socket
 import sys
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import copy
@@ -13,16 +12,17 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .batches import check_batches, fit_submodel
+from .canary import CURE, canaries
 from .cluster import connected, run_on_cluster, versions
-from .ensemble import FeaturePartitionEnsemble
-from .errors import InputError, SubmodelWarning
+from .ensemble import FeaturePartitionEnsemble, tell_failures
+from .errors import InputError, SoundnessError
 from .estimators import FeaturePartitionRegressor
-from .files import FileTable, Split, footers_of, last_change_of, open_file
+from .files import CsvOptions, FileTable, Split, footers_of, last_change_of, open_file
 from .manifest import to_manifest
 from .output import check_writable, table_writer
-from .parallel import Progress, run_each
+from .parallel import Progress, one_at_a_time, run_each
 from .plan import Plan
-from .store import packed
+from .store import packed, submodel_name
 from .tally import Tally
 from .together import trains_together
 from .unfinished import Kept, Unfinished
@@ -109,8 +109,8 @@ def fit_training(
     with nullcontext() if cluster is None else connected(cluster) as client:
         place.begin(_settled(model, plan, about, training, batch_rows))
         submodels = _fit_missing(plan, Source.of(training), place, batch_rows, client, model)
-    for failed in [one for one in submodels if one.failure is not None]:
-        warnings.warn(f"{failed.failure}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
+        tell_failures([one.failure for one in submodels if one.failure is not None], len(plan))
+        _canary(plan, Source.of(training), submodels, batch_rows, client)
     return model, place.finish(model, submodels, about)
 
 
@@ -129,6 +129,22 @@ def _fit_missing(plan: Plan, source: "Source", place: Unfinished, batch_rows: in
         if model.verbose:
             progress.at(len(kept))
     return [kept[t] for t in range(len(plan))]
+
+
+def _canary(plan: Plan, source: "Source", submodels: list[Kept], batch_rows: int | None, client: Any) -> None:
+    """Fit a few submodels again, one after the other: they must be the same files."""
+    for t in canaries(len(plan)):
+        job = (plan, source, t, batch_rows)
+        again = run_each(_packed_again, [job], 1, 1, "", 0) if client is None else run_on_cluster(client, _packed_again, [job])
+        if list(again) != [submodels[t].sha256]:
+            raise SoundnessError(f"{plan.names[t]} is another when it is fitted again on the same columns, so no radius would hold: {CURE}")
+
+
+def _packed_again(plan: Plan, source: "Source", t: int, batch_rows: int | None) -> str:
+    table, y = source.open()
+    with one_at_a_time(plan.alone):
+        fitted = fit_submodel(plan, table, plan.learnt(y), t, batch_rows)
+    return str(packed(submodel_name(t), fitted)[1]["sha256"])
 
 
 @dataclass(frozen=True)
@@ -169,7 +185,9 @@ def fit_and_keep(plan: Plan, source: Source, place: Unfinished, t: int, batch_ro
     if found is not None:
         return found
     table, y = source.open()
-    return place.keep(t, fit_submodel(plan, table, plan.learnt(y), t, batch_rows))
+    with one_at_a_time(plan.alone):
+        fitted = fit_submodel(plan, table, plan.learnt(y), t, batch_rows)
+    return place.keep(t, fitted)
 
 
 def certify_parquet(
@@ -230,9 +248,11 @@ def certify_pieces(
     trusted: tuple[str, ...] = (),
     split: Split | None = None,
     verbose: int = 1,
+    csv: CsvOptions | None = None,
+    jobs: int | None = None,
 ) -> Proven:
     """Certify a table piece by piece; ``out``: a .parquet or .csv file for the proofs, or None to add them up only."""
-    asked = ask(model, data, trusted, split, verbose=0)
+    asked = ask(model, data, trusted, split, verbose=0, csv=csv, jobs=jobs)
     asked.file.table(asked.kinds)  # says what is wrong with an empty one
     progress, total, columns = Progress("certified", asked.file.n_rows, "rows"), Tally(), []
     with nullcontext() if out is None else table_writer(out) as write:
@@ -252,7 +272,7 @@ def certify_pieces(
 
 def _settled(model: Any, plan: Plan, about: dict[str, Any], training: Training, batch_rows: int | None) -> dict[str, Any]:
     """All that the submodels depend on: where any of it differs, they are others."""
-    facts = to_manifest(model, {})
+    facts = {name: fact for name, fact in to_manifest(model, {}).items() if name != "stored"}  # the time of day decides nothing
     settings = {name: value for name, value in facts["settings"].items() if name not in ("n_jobs", "verbose")}
     return facts | {
         "settings": settings,

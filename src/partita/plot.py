@@ -77,8 +77,8 @@ class CertifiedAccuracyDisplay:
         return self
 
 
-def figure_png(title: str, curves: Mapping[str, Any], counts: str, best: Any = None) -> bytes:
-    """A picture of several curves of certified accuracy, and of the best of them, without a window or a global setting."""
+def figure_png(title: str, curves: Mapping[str, Any], counts: str) -> bytes:
+    """A picture of several curves of certified accuracy, without a window or a global setting."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
@@ -87,8 +87,6 @@ def figure_png(title: str, curves: Mapping[str, Any], counts: str, best: Any = N
     figure = Figure(figsize=(6.4, 4.2), layout="constrained")
     FigureCanvasAgg(figure)
     ax = figure.add_subplot()
-    if best is not None:
-        ax.step(range(len(best)), best, where="post", color="black", alpha=0.18, linewidth=7, label="best of all")
     for name, share in curves.items():
         CertifiedAccuracyDisplay(range(len(share)), share, counts=counts, name=name).plot(ax=ax)
     ax.set_title(title)
@@ -98,11 +96,62 @@ def figure_png(title: str, curves: Mapping[str, Any], counts: str, best: Any = N
 
 
 def plot_sweep(found: Mapping[str, Any]) -> bytes:
-    """The best curve of every number of submodels, and the best of all, as a PNG."""
-    from .sweep import best
+    """What a sweep found, as a PNG."""
+    picture = io.BytesIO()
+    sweep_figure(found).savefig(picture, format="png", dpi=120, metadata={"Software": None})
+    return picture.getvalue()
 
-    sizes = sorted({one["submodels"] for one in found["settings"]})
-    own = {size: best([one for one in found["settings"] if one["submodels"] == size]) for size in sizes}
-    curves = {f"{size} submodels": [at["accuracy"] for at in line] + [0.0] for size, line in own.items()}
-    title = f"{found['target']}: {found['held_out']} held-out rows of {found['data']['name']}"
-    return figure_png(title, curves, found["counts"]["what"], [at["accuracy"] for at in found["best"]] + [0.0])
+
+def sweep_figure(found: Mapping[str, Any]) -> Any:
+    """The best curve of every number of submodels, beside one model on all columns and the best constant.
+
+    Parameters
+    ----------
+    found : mapping
+        What :func:`partita.sweep.sweep` returned.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Made without a window or a global setting.
+    """
+    try:
+        from matplotlib import colormaps
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError as exc:
+        raise MissingExtraError("matplotlib", "a plot", "partita[plot]") from exc
+    from .recommend import Score, best, percent, shown
+
+    score = Score(found["score"], found["task"] == "regression")
+    sizes = sorted({one["submodels"] for one in found["settings"]} - {1})
+    figure = Figure(figsize=(8.2, 4.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    ax = figure.add_subplot()
+    longest = 1
+    for k, size in enumerate(sizes):
+        line = best([one for one in found["settings"] if one["submodels"] == size and not one["nearly_constant"]], score)
+        share = [at["score"] for at in line] + [0.0]
+        longest = max(longest, len(line))
+        colour = colormaps["viridis"](0.85 * k / max(1, len(sizes) - 1))
+        curve = CertifiedAccuracyDisplay(range(len(share)), share, counts=found["counts"]["what"], name=f"{size} submodels")
+        curve.plot(ax=ax, color=colour, linewidth=1.8)
+    full, constant = found["full_model"], found["constant"]
+    if full is not None:
+        name = f"one model on all columns\n({percent(full['score'])}, proves nothing)"
+        ax.plot([0], [full["score"]], "*", color="tab:red", markersize=12, clip_on=False, zorder=3, label=name)
+    if score.label is None:
+        value = constant["balanced" if score.name == "balanced" else "accuracy"]
+        name = f"always answering {_shortened(shown(constant['answer']))}\n({percent(value)})"
+        ax.axhline(value, color="black", linestyle="--", linewidth=1.2, label=name)
+    ax.set(xlim=(0, longest), ylim=(0, 1.02), ylabel=_shortened(score.words, 50))
+    ax.set_title(_shortened(f"{found['target']}: {found['held_out']:,} held-out rows of {found['data']['name']}", 70))
+    for own in filter(None, [ax.get_legend()]):  # every curve made one, inside the axes
+        own.remove()
+    figure.legend(loc="outside right upper", frameon=False, fontsize="small")
+    return figure
+
+
+def _shortened(text: str, most: int = 24) -> str:
+    """A text of bounded length, of which nothing is read as mathematics."""
+    return (text if len(text) <= most else text[: most - 1] + "…").replace("$", r"\$")
