@@ -26,8 +26,9 @@ def test_code_runs(page, capsys, tmp_path, monkeypatch):
     for kind, block in re.findall(r"^```(\w*)\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE):
         assert kind in KNOWN, f"a block of {kind!r}"
         if kind == "python":
-            exec(compile(block, str(page), "exec"), names)
-            if "if __name__ ==" in block:  # says that it is a script: it must be one, without the blocks before it
+            if "if __name__ ==" not in block:
+                exec(compile(block, str(page), "exec"), names)
+            else:  # says that it is a script: it must be one, without the blocks before it
                 Path("script.py").write_text(block)
                 done = subprocess.run([sys.executable, "script.py"], capture_output=True, text=True, timeout=120)
                 assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"

@@ -99,7 +99,9 @@ def test_certifying_the_training_table_is_told_in_large_letters(partita, constan
     _, out, _ = partita("certify", constant[0], digits / "train.csv")
     assert "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON" in out
     assert json.loads(partita("certify", constant[0], digits / "train.csv", "--json")[1])["on_training"] is True
-    partita("report", constant[0], digits / "train.csv", "--out", tmp_path / "r.html")
+    small = ("--target", NINE, "--submodels", 5, "--estimator", "logistic", "--no-full-model", "--out", tmp_path / "m")
+    assert partita("fit", digits / "train.csv", *small)[0] == 0
+    assert partita("report", tmp_path / "m", digits / "train.csv", "--out", tmp_path / "r.html")[0] == 0
     assert "rows the model was trained on" in (tmp_path / "r.html").read_text().lower() or "FITTED ON" in (tmp_path / "r.html").read_text()
 
 
@@ -159,15 +161,17 @@ class RefusesNarrow(ClassifierMixin, BaseEstimator):
 
 def test_most_submodels_failed_is_an_error(partita, digits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "mine.py").write_text("from tests.test_empty_proofs import Refuses, RefusesNarrow\n")
-    code, out, err = partita("fit", digits / "train.csv", "--target", NINE, "--estimator", "mine:Refuses", "--submodels", 11, "--out", "m")
+    (tmp_path / "refusing.py").write_text("from tests.test_empty_proofs import Refuses, RefusesNarrow\n")
+    code, out, err = partita(
+        "fit", digits / "train.csv", "--target", NINE, "--estimator", "refusing:Refuses", "--submodels", 11, "--out", "m"
+    )
     assert code == 2
     assert "11 of 11 submodels could not be fitted, so the model would be a constant" in err
     assert not (tmp_path / "m").exists()
     units = {f"u{k}": [f"pixel {j}" for j in range(5 * k, 5 * k + 5)] for k in range(12)} | {"lonely": ["pixel 60"]}
     lines = [f'"{name}" = [{", ".join(repr(column) for column in columns)}]' for name, columns in units.items()]
     (tmp_path / "u.toml").write_text("\n".join(['ignore = ["pixel 61", "pixel 62", "pixel 63"]', "[units]", *lines]))
-    fit = ("--target", NINE, "--estimator", "mine:RefusesNarrow", "--units", "u.toml", "--submodels", 13, "--out", "m")
+    fit = ("--target", NINE, "--estimator", "refusing:RefusesNarrow", "--units", "u.toml", "--submodels", 13, "--out", "m")
     code, out, err = partita("fit", digits / "train.csv", *fit)
     assert code == 0, err
     assert "it casts a fixed vote" in err

@@ -4,7 +4,6 @@ Submodels are fitted in threads. Whatever they share there (a library's generato
 submodels that do not own it, which no proof allows for. What no list of settings foresees, this finds.
 """
 
-import random
 from typing import Any
 
 import numpy as np
@@ -51,23 +50,25 @@ def failed_differently(before: Any, after: Any) -> bool:
     return isinstance(before, FixedVote) != isinstance(after, FixedVote)
 
 
-class GlobalGenerators:
-    """Watches numpy's and Python's global generators: a submodel that draws from them depends on whatever was drawn before."""
+class GlobalGenerator:
+    """Watches numpy's global generator: a submodel that draws from it depends on whatever was drawn before.
+
+    Python's own is left alone: clusters draw from it for their own affairs while they fit.
+    """
 
     def __init__(self) -> None:
-        self._before = _states()
+        self._before = _state()
 
     def check(self, strict: bool) -> None:
         """Warn, or refuse, if something was drawn since."""
-        for name, state in _states().items():
-            if state != self._before[name]:
-                tell(
-                    f"{name}'s global generator was drawn from while the submodels were fitted, so their votes depend on more than their "
-                    "columns: give everything in the estimator a random_state",
-                    strict,
-                )
+        if _state() != self._before:
+            tell(
+                "numpy's global generator was drawn from while the submodels were fitted, so their votes depend on more than their "
+                "columns: give everything in the estimator a random_state",
+                strict,
+            )
 
 
-def _states() -> dict[str, Any]:
+def _state() -> tuple[Any, ...]:
     name, keys, *rest = np.random.get_state(legacy=True)
-    return {"numpy": (name, np.asarray(keys).tobytes(), *rest), "Python": random.getstate()}
+    return name, np.asarray(keys).tobytes(), *rest

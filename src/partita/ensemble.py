@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .canary import GlobalGenerators, canaries, check_same, failed_differently, sample_rows
+from .canary import GlobalGenerator, canaries, check_same, failed_differently, sample_rows
 from .certificates import Certificates, Counts
 from .errors import EmptyProofWarning, InputError, SoundnessError, SubmodelError, SubmodelWarning
 from .failures import FixedVote, fit_one, score_one
@@ -74,7 +74,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
             return self
         owner = plan.owner(table.n_rows)
         jobs = (plan.job(table, target, owner, t) for t in range(len(plan)))
-        watched = GlobalGenerators()
+        watched = GlobalGenerator()
         fitted = list(run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.alone))
         tell_failures([model.cause for model in fitted if isinstance(model, FixedVote)], len(plan))
         watched.check(self.strict)
@@ -124,7 +124,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
         if len(y) != table.n_rows:
             raise InputError(f"y has {len(y)} values for {table.n_rows} rows of X: inconsistent numbers of samples, give one a row")
         estimator = self._submodel()
-        rule = self._settled_rule(named_rule(self.rule), estimator, y)
+        rule = self._settled_rule(named_rule(self.rule), estimator, y, sample_weight)
         check_settings(self, estimator)
         if self.label_attacks == "labels":
             estimator = semi_supervised(estimator)
@@ -157,7 +157,7 @@ class FeaturePartitionEnsemble(BaseEstimator):
         )
         return table, y, plan
 
-    def _settled_rule(self, rule: Rule, estimator: Any, y: Array | None) -> Rule:
+    def _settled_rule(self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None) -> Rule:
         """A rule with its open settings filled in; an error where it does not go with the submodels' estimator."""
         rule.check()
         self._check_rule(rule, estimator)
@@ -169,7 +169,8 @@ class FeaturePartitionEnsemble(BaseEstimator):
             )
         if self.label_attacks:
             check_constants(rule)
-        return rule.filled(None if self.label_attacks else y, getattr(self, "classes_", np.empty(0)), of_probabilities, balanced)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, y)
+        return rule.filled(None if self.label_attacks else y, getattr(self, "classes_", np.empty(0)), of_probabilities, balanced, weights)
 
     def _target(self, y: Any) -> Array:
         """The target, checked, as submodels are told it (``Plan.learnt``); the labels are learnt from it."""

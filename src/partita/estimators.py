@@ -244,7 +244,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self.rule_.probabilities(self.ballots(X))
+        ballots = self.ballots(X)
+        return self.rule_.probabilities(ballots)
 
     def certify(self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict every row, and prove how many units an attacker must own to change it.

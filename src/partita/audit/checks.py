@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 
 from ..boosting import table_columns
 from ..ensemble import FeaturePartitionEnsemble
-from ..errors import InputError
+from ..errors import InputError, SoundnessError
 from ..guard import tell
 from ..sources import open_table
 
@@ -37,7 +37,10 @@ def check_deterministic(ensemble: Any, X: Any, y: Any, strict: bool = False) -> 
     """
     if not isinstance(ensemble, FeaturePartitionEnsemble):
         raise InputError(f"ensemble is a {type(ensemble).__name__}: give a FeaturePartitionClassifier or FeaturePartitionRegressor")
-    first, second = (clone(ensemble).set_params(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    try:
+        first, second = (clone(ensemble).set_params(n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
+    except SoundnessError as exc:  # fit has seen it already, by fitting some submodels again
+        return _told([str(exc)], strict)
     one, two = first.ballots(X), second.ballots(X)
     differ = (one != two).reshape(*one.shape[:2], -1).any(axis=2)
     found = [

@@ -44,11 +44,14 @@ class Rule:
     def check(self) -> None:
         """Raise if a setting cannot be right."""
 
-    def filled(self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False) -> "Rule":
+    def filled(
+        self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False, weights: Array | None = None
+    ) -> "Rule":
         """A copy whose open settings are filled in before training.
 
         ``y``: the training labels, None where they may be attacked; ``classes``: the labels there are (regression: empty);
-        ``probabilities``: whether the submodels' scores are log-probabilities; ``balanced``: whether the estimator weighs its classes.
+        ``probabilities``: whether the submodels' scores are log-probabilities; ``balanced``: whether the estimator weighs its classes;
+        ``weights``: the rows' sample weights, where there are any.
         """
         return type(self)(**self.get_params())
 

@@ -45,7 +45,9 @@ class Median(Rule):
         if self.centre is not None and not (isinstance(self.centre, Real) and np.isfinite(float(self.centre))):
             raise InputError(f"centre is {self.centre!r}: it must be a finite number")
 
-    def filled(self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False) -> "Median":
+    def filled(
+        self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False, weights: Array | None = None
+    ) -> "Median":
         rule = Median(**self.get_params())
         if rule.centre is None and y is not None:
             rule.centre = float(np.median(y))

@@ -67,11 +67,12 @@ class Tournament(GapRule):
         """Whether a setting is about the labels' shares."""
         return bool(self.prior) or bool(_is_number(self.offset) and self.offset)
 
-    def filled(self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False) -> "Tournament":
+    def filled(
+        self, y: Array | None, classes: Array, probabilities: bool = True, balanced: bool = False, weights: Array | None = None
+    ) -> "Tournament":
         rule = Tournament(**self.get_params())
         if rule.shares is None and y is not None:
-            counts = np.array([np.count_nonzero(y == label) for label in classes])
-            rule.shares = (counts + 1) / (counts.sum() + len(classes))
+            rule.shares = _shares(y, classes, weights)
         if rule.margin is None:
             rule.margin = DEFAULT_MARGIN if probabilities else 0.0
         by_default = rule.prior is None and probabilities and not balanced and rule.shares is not None
@@ -141,6 +142,15 @@ class Tournament(GapRule):
 
     def with_rival(self, proof: Certificates, rival: Array) -> Certificates:
         return proof if proof.runner_up is None else replace(proof, runner_up=np.where(rival < 0, proof.runner_up, rival))
+
+
+def _shares(y: Array, classes: Array, weights: Array | None) -> Array:
+    """The labels' shares, none of them 0. Weights that are whole numbers are repetitions of rows; others are scaled to one a row."""
+    counted = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not np.all(counted == np.floor(counted)):
+        counted = counted * np.count_nonzero(counted) / counted.sum()
+    counts = np.array([counted[y == label].sum() for label in classes])
+    return np.asarray((counts + 1) / (counts.sum() + len(classes)))
 
 
 def _is_number(value: Any) -> bool:
