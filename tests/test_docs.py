@@ -12,10 +12,11 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 WEATHER = ROOT.parent / "shared" / "data" / "weather_europe.parquet"  # not part of the project; docs/sources.md does without
+SLOW = {"audit.md", "choosing.md", "cluster.md", "command-line.md", "sources.md", "vision.md"}
 KNOWN = {"python", "sh", "toml", "json", "text"}  # the last three are shown, not run
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.long] * (page.name in SLOW), id=page.name) for page in PAGES])
 def test_code_runs(page, capsys, tmp_path, monkeypatch):
     """The blocks of a page run in their order, in a folder of their own; a toml block is the file that its first line names."""
     monkeypatch.chdir(tmp_path)

@@ -47,7 +47,7 @@ def test_certificate_against_every_attack(rule, data):
 
 
 @pytest.mark.parametrize("margin", [0.0, MARGIN])
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_head_starts_against_every_attack(margin, data):
     """A constant in every gap, of any size: nothing that is certified falls, and two labels are certified exactly."""
