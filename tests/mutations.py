@@ -542,7 +542,7 @@ def try_out(bug: Bug, source: Path) -> str:
             done = subprocess.run(
                 [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "not long", tests],
                 cwd=ROOT,
-                env=os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"},
+                env=os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1", "PARTITA_PLANTED": "1"},
                 capture_output=True,
                 text=True,
             )
