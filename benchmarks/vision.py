@@ -1,14 +1,17 @@
-"""Certified accuracy on MNIST and CIFAR10, all submodels trained at once: accuracy, median radius, certified shares, time.
+"""Certified accuracy on MNIST and CIFAR10, all submodels trained at once: accuracy, median radius,
+certified shares, time.
 
-Results, with the commands, are in benchmarks/results/vision/; docs/vision.md shows them. Needs PyTorch and numpy alone.
+Results, with the commands, are in benchmarks/results/vision/; docs/vision.md shows them. Needs
+PyTorch and numpy alone.
 
-    python benchmarks/vision.py cifar10 --submodels 115 --members 6 --epochs 38 --token-drop 0.12 --rows test
+    python benchmarks/vision.py cifar10 --submodels 115 --members 6 --epochs 38 --token-drop 0.12
+    --rows test
 
-    python benchmarks/vision.py cifar10 --submodels 5 --network resnet9 --epochs 40 --rows test   # one of the paper's networks a submodel
+    python benchmarks/vision.py cifar10 --submodels 5 --network resnet9 --epochs 40 --rows test   #
+    one of the paper's networks a submodel
 
---rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies those. Settings are chosen there, and
-the test images are used once, with the settings chosen.
-"""
+--rows validation trains without 5,000 of the training images (chosen by a fixed seed) and certifies
+those. Settings are chosen there, and the test images are used once, with the settings chosen."""
 
 import argparse
 import json
@@ -22,23 +25,27 @@ import numpy as np
 import torch
 
 from partita import datasets
-from partita.partition import spiral_partition, strided_partition
+from partita.partition._partition import spiral_partition, strided_partition
 from partita.rules import Plurality, RunOff, Tournament
-from partita.vision.masked import MaskedImageClassifier
-from partita.vision.pixel_sets import PixelSets
-from partita.vision.settings import Settings
-from partita.vision.training import train
+from partita.vision._config import Settings
+from partita.vision._masked_classifier import MaskedImageClassifier
+from partita.vision._pixel_sets import PixelSets
+from partita.vision._training import train
 
 HELD_OUT = 5000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("data", choices=["mnist", "cifar10"])
     parser.add_argument("--rows", choices=["validation", "test"], default="validation")
     parser.add_argument("--submodels", type=int, default=115)
     parser.add_argument("--partition", choices=["strided", "spiral"], default="strided")
-    parser.add_argument("--network", choices=["pixel sets", "resnet9", "network_in_network"], default="pixel sets")
+    parser.add_argument(
+        "--network", choices=["pixel sets", "resnet9", "network_in_network"], default="pixel sets"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--cache", help="where the images are kept")
     parser.add_argument("--ballots", help="a .npz for the ballots, in half precision")
@@ -58,16 +65,27 @@ def main() -> None:
         if given.partition == "strided"
         else spiral_partition(data.image_shape, given.submodels)
     )
-    seeds = [int(np.random.SeedSequence(given.seed, spawn_key=(t,)).generate_state(1)[0]) for t in range(given.submodels)]
+    seeds = [
+        int(np.random.SeedSequence(given.seed, spawn_key=(t,)).generate_state(1)[0])
+        for t in range(given.submodels)
+    ]
     started = time.perf_counter()
     if given.network == "pixel sets":
         settings = {name: getattr(given, name) for name in Settings.names()}
-        model = train(PixelSets(list(deal), data.image_shape, len(data.classes), Settings(**settings), seeds), X, y)
+        model = train(
+            PixelSets(list(deal), data.image_shape, len(data.classes), Settings(**settings), seeds),
+            X,
+            y,
+        )
     else:
         settings = {"network": given.network, "epochs": given.epochs}
         channels = np.arange(data.image_shape[2])
-        columns = [(np.asarray(one)[:, None] * len(channels) + channels).ravel().tolist() for one in deal]
-        model = MaskedImageClassifier(data.image_shape, **settings).fit_submodels(X, y, columns, seeds)
+        columns = [
+            (np.asarray(one)[:, None] * len(channels) + channels).ravel().tolist() for one in deal
+        ]
+        model = MaskedImageClassifier(data.image_shape, **settings).fit_submodels(
+            X, y, columns, seeds
+        )
     fitted = time.perf_counter() - started
     ballots = model.scores(X_held)
     scored = time.perf_counter() - started - fitted
@@ -81,13 +99,23 @@ def main() -> None:
         "settings": settings,
         "fit_seconds": round(fitted, 1),
         "score_seconds": round(scored, 1),
-        "device": torch.cuda.get_device_name() if torch.cuda.is_available() else platform.processor(),
+        "device": torch.cuda.get_device_name()
+        if torch.cuda.is_available()
+        else platform.processor(),
         "torch": torch.__version__,
         "submodel_accuracy": round(float((ballots.argmax(axis=2) == y_held[:, None]).mean()), 4),
         "rules": {name: _certified(rule, ballots, y_held) for name, rule in _rules().items()},
     }
     text = json.dumps(result, indent=1)
-    print(json.dumps({name: {k: v for k, v in one.items() if k != "curve"} for name, one in result["rules"].items()}), f"{fitted:.0f} s")
+    print(
+        json.dumps(
+            {
+                name: {k: v for k, v in one.items() if k != "curve"}
+                for name, one in result["rules"].items()
+            }
+        ),
+        f"{fitted:.0f} s",
+    )
     if given.out:
         Path(given.out).parent.mkdir(parents=True, exist_ok=True)
         Path(given.out).write_text(text + "\n")
@@ -114,17 +142,26 @@ def _rows(data, rows):
 
 
 def _rules():
-    margins = {f"tournament, margin {margin:g}": Tournament(margin=margin) for margin in (0.25, 0.5, 1.0, 2.0)}
+    margins = {
+        f"tournament, margin {margin:g}": Tournament(margin=margin)
+        for margin in (0.25, 0.5, 1.0, 2.0)
+    }
     return {"plurality": Plurality(), "runoff": RunOff(), "tournament": Tournament(), **margins}
 
 
 def _certified(rule, ballots, y):
-    """Accuracy, median radius (a wrong row is -1 here) and the certified share in % at every radius."""
+    """Accuracy, median radius (a wrong row is -1 here) and the certified share in % at every
+    radius."""
     proof = rule.certify(ballots)
     safe = np.where(proof.prediction == y, proof.radius, -1)
     curve = [round(100 * float(np.mean(safe >= r)), 2) for r in range(int(safe.max()) + 1)]
     shares = {str(r): curve[r] for r in (8, 13, 16, 26, 39) if r < len(curve)}
-    return {"accuracy": curve[0], "median": float(np.median(safe)), "certified": shares, "curve": curve}
+    return {
+        "accuracy": curve[0],
+        "median": float(np.median(safe)),
+        "certified": shares,
+        "curve": curve,
+    }
 
 
 if __name__ == "__main__":

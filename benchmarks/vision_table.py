@@ -1,4 +1,5 @@
-"""The table in docs/vision.md, from the files in benchmarks/results/vision/: python benchmarks/vision_table.py"""
+"""The table in docs/vision.md, from the files in benchmarks/results/vision/: python
+benchmarks/vision_table.py"""
 
 import json
 from pathlib import Path
@@ -23,9 +24,16 @@ USUAL = {
 def main() -> None:
     print(COLUMNS)
     print("|" + "---|" * COLUMNS.count(" |"))
-    results = [json.loads(file.read_text()) for file in sorted((Path(__file__).parent / "results" / "vision").glob("*.json"))]
+    results = [
+        json.loads(file.read_text())
+        for file in sorted((Path(__file__).parent / "results" / "vision").glob("*.json"))
+    ]
     for found in sorted(results, key=lambda one: one["rows"]):  # the test images first
-        said = [f"{name} {value}" for name, value in found["settings"].items() if USUAL.get(name) != value]
+        said = [
+            f"{name} {value}"
+            for name, value in found["settings"].items()
+            if USUAL.get(name) != value
+        ]
         for rule in SHOWN:
             one = found["rules"][rule]
             shares = " | ".join(str(one["certified"].get(radius, 0)) for radius in RADII)

@@ -1,4 +1,5 @@
-"""A real browser for the tests: Debian's chromium, or any chrome on the path, driven by playwright."""
+"""A real browser for the tests: Debian's chromium, or any chrome on the path, driven by
+playwright."""
 
 import os
 import shutil
@@ -26,7 +27,9 @@ def open_browser() -> Iterator[Any]:
     found = os.environ.get("BROWSER_PATH") or next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("no browser: apt-get install chromium, or set BROWSER_PATH to one")
-    playwright = pytest.importorskip("playwright.sync_api", reason="no playwright: pip install playwright")
+    playwright = pytest.importorskip(
+        "playwright.sync_api", reason="no playwright: pip install playwright"
+    )
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=QUIET)
         yield browser

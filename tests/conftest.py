@@ -17,7 +17,8 @@ if "PARTITA_PLANTED" in os.environ:  # a failure is all that is asked for, not t
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache folder of its own; temporary files go beside it, so that what stays behind is seen."""
+    """A cache folder of its own; temporary files go beside it, so that what stays behind is
+    seen."""
     folder = tmp_path / "cache"
     folder.mkdir()
     (tmp_path / "temporary").mkdir()
@@ -30,7 +31,8 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def partita(monkeypatch, capsys):
-    """Run a command in this process: its exit code, what it printed, and what it said on standard error."""
+    """Run a command in this process: its exit code, what it printed, and what it said on standard
+    error."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])

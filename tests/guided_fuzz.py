@@ -1,9 +1,11 @@
-"""Fuzzing guided by which lines an input reaches, for what is read from bytes: units.toml, CSV, JSON files, manifests. Part of make fuzz.
+"""Fuzzing guided by which lines an input reaches, for what is read from bytes: units.toml, CSV,
+JSON files, manifests. Part of make fuzz.
 
-    python tests/guided_fuzz.py [RUNS]    # inputs for each kind of file; needs pip install atheris (Linux)
+    python tests/guided_fuzz.py [RUNS]    # inputs for each kind of file; needs pip install atheris
+    (Linux)
 
-Every input must be refused in a sentence of ours or read; anything else stops it, and the input is left in a file.
-"""
+Every input must be refused in a sentence of ours or read; anything else stops it, and the input is
+left in a file."""
 
 import importlib.util
 import json
@@ -18,14 +20,14 @@ PLACE = Path(tempfile.gettempdir())  # a folder of its own, while it runs
 
 
 def units(content: bytes) -> None:
-    from partita.units_file import read_units
+    from partita.partition._units_file import read_units
 
     (PLACE / "units.toml").write_bytes(content)
     read_units(PLACE / "units.toml", ["x", "y", "price a"])
 
 
 def csv(content: bytes) -> None:
-    from partita.files import open_file
+    from partita.tables._open import open_file
 
     (PLACE / "table.csv").write_bytes(content)
     file = open_file(PLACE / "table.csv")
@@ -35,14 +37,14 @@ def csv(content: bytes) -> None:
 
 
 def audit(content: bytes) -> None:
-    from partita.audit.findings import read_audit
+    from partita.audit._findings import read_audit
 
     (PLACE / "found.json").write_bytes(content)
     read_audit(PLACE / "found.json")
 
 
 def sweep(content: bytes) -> None:
-    from partita.sweep import read_sweep
+    from partita.workflow._sweep import read_sweep
 
     (PLACE / "sweep.json").write_bytes(content)
     read_sweep(PLACE / "sweep.json")
@@ -65,15 +67,38 @@ def _model() -> Path:
         from partita import FeaturePartitionClassifier, store
 
         X, y = load_iris(return_X_y=True)
-        store.save(FeaturePartitionClassifier(GaussianNB(), n_submodels=2, n_jobs=1).fit(X, y), folder)
+        store.save(
+            FeaturePartitionClassifier(GaussianNB(), n_submodels=2, n_jobs=1).fit(X, y), folder
+        )
     return folder
 
 
 SEEDS = {
-    units: [b"trusted = ['x']\nignore = ['y']\n[units]\nprices = ['price *']\n", b"[units]\na = ['x', 'y']\n'b' = ['price a']"],
-    csv: [b"a,b\n1,2\n3.5,x\n", b'day,"a b",c\n2024-01-02T03:04:05,"x,y",true\n,,\n', b"\xef\xbb\xbfa;b\n1;2\n"],
-    audit: [json.dumps({"passed": True, "of": {"model": "a"}, "what": "columns", "lines": [], "checks": [{"name": "a"}]}).encode()],
-    sweep: [json.dumps({"held_out": 10, "target": "y", "settings": [{"curve": [0.9, 0.5]}, {"curve": [1, 0]}]}).encode()],
+    units: [
+        b"trusted = ['x']\nignore = ['y']\n[units]\nprices = ['price *']\n",
+        b"[units]\na = ['x', 'y']\n'b' = ['price a']",
+    ],
+    csv: [
+        b"a,b\n1,2\n3.5,x\n",
+        b'day,"a b",c\n2024-01-02T03:04:05,"x,y",true\n,,\n',
+        b"\xef\xbb\xbfa;b\n1;2\n",
+    ],
+    audit: [
+        json.dumps(
+            {
+                "passed": True,
+                "of": {"model": "a"},
+                "what": "columns",
+                "lines": [],
+                "checks": [{"name": "a"}],
+            }
+        ).encode()
+    ],
+    sweep: [
+        json.dumps(
+            {"held_out": 10, "target": "y", "settings": [{"curve": [0.9, 0.5]}, {"curve": [1, 0]}]}
+        ).encode()
+    ],
     manifest: [],
 }
 TARGETS = {target.__name__: target for target in SEEDS}
@@ -84,11 +109,11 @@ def _run(name: str, runs: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
-        import partita.audit.findings
-        import partita.files
+        import partita.audit._findings
+        import partita.partition._units_file
         import partita.store
-        import partita.sweep
-        import partita.units_file
+        import partita.tables._open
+        import partita.workflow._sweep
     target, corpus = TARGETS[name], PLACE / "corpus"
     corpus.mkdir()
     seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]
@@ -104,7 +129,17 @@ def _run(name: str, runs: int) -> None:
                 if not str(exc) or "Traceback" in str(exc):
                     raise AssertionError("an error without a sentence") from exc
 
-    atheris.Setup([sys.argv[0], f"-runs={runs}", "-max_len=8192", "-verbosity=0", "-print_final_stats=1", str(corpus)], tried)
+    atheris.Setup(
+        [
+            sys.argv[0],
+            f"-runs={runs}",
+            "-max_len=8192",
+            "-verbosity=0",
+            "-print_final_stats=1",
+            str(corpus),
+        ],
+        tried,
+    )
     atheris.Fuzz()
 
 
@@ -115,8 +150,17 @@ def main(runs: int) -> None:
     total = 0
     for name in TARGETS:
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([sys.executable, __file__, name, str(runs), folder], stderr=subprocess.PIPE, text=True, check=False)
-        counts = [int(line.split()[-1]) for line in done.stderr.splitlines() if "number_of_executed_units" in line]
+            done = subprocess.run(
+                [sys.executable, __file__, name, str(runs), folder],
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+        counts = [
+            int(line.split()[-1])
+            for line in done.stderr.splitlines()
+            if "number_of_executed_units" in line
+        ]
         if done.returncode or not counts:
             print(done.stderr[-4000:])
             sys.exit(f"{name}: an input was neither read nor refused in words of ours")

@@ -1,4 +1,5 @@
-"""Broken and hostile input of every kind: an error of ours in one sentence or a right answer, never another exception, and no code is run.
+"""Broken and hostile input of every kind: an error of ours in one sentence or a right answer, never
+another exception, and no code is run.
 
 make fuzz        many more inputs than the quick tests try, and how many were tried
 """
@@ -21,15 +22,23 @@ from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils._param_validation import InvalidParameterError
 
-from partita import FeaturePartitionClassifier, PartitaError, certify, certify_collective, certify_patches, criticality, store
-from partita.audit.findings import read_audit
+from partita import (
+    FeaturePartitionClassifier,
+    PartitaError,
+    certify,
+    certify_collective,
+    certify_patches,
+    criticality,
+    store,
+)
+from partita.audit._findings import read_audit
 from partita.baselines import ablation_radius
-from partita.files import open_file
 from partita.metrics import certified_accuracy, median_radius
+from partita.partition._units_file import read_units
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.serve import make_app
-from partita.sweep import read_sweep
-from partita.units_file import read_units
+from partita.serve._app import make_app
+from partita.tables._open import open_file
+from partita.workflow._sweep import read_sweep
 
 EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "60"))
 TRIED: Counter[str] = Counter()
@@ -38,30 +47,66 @@ many = settings(
     deadline=None,
     derandomize=EXAMPLES < 1000,
     database=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture, HealthCheck.data_too_large],
+    suppress_health_check=[
+        HealthCheck.too_slow,
+        HealthCheck.function_scoped_fixture,
+        HealthCheck.data_too_large,
+    ],
 )
 OURS = (PartitaError, InvalidParameterError, NotFittedError)
 
 numbers = st.floats() | st.integers(-(2**70), 2**70) | st.booleans()
 texts = st.text(max_size=12) | st.sampled_from(
-    ["\x00", "\ud800".encode("utf-8", "surrogatepass").decode("utf-8", "replace"), "=1+1", "../..", "nan"]
+    [
+        "\x00",
+        "\ud800".encode("utf-8", "surrogatepass").decode("utf-8", "replace"),
+        "=1+1",
+        "../..",
+        "nan",
+    ]
 )
 scalars = st.none() | numbers | texts
 anything = st.recursive(
     scalars | st.binary(max_size=8),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=3) | st.tuples(inner, inner),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(texts, inner, max_size=3)
+        | st.tuples(inner, inner)
+    ),
     max_leaves=12,
 )
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**60), 2**60)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=15,
 )
 shapes = hnp.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5)
-arrays = hnp.arrays(st.sampled_from([np.float32, np.float64, np.int64, np.uint8, np.bool_, np.complex128, "U3", "M8[s]"]), shapes)
-ballots = hnp.arrays(st.sampled_from([np.float32, np.float64]), st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 4)))
+arrays = hnp.arrays(
+    st.sampled_from(
+        [np.float32, np.float64, np.int64, np.uint8, np.bool_, np.complex128, "U3", "M8[s]"]
+    ),
+    shapes,
+)
+ballots = hnp.arrays(
+    st.sampled_from([np.float32, np.float64]),
+    st.tuples(st.integers(1, 4), st.integers(1, 6), st.integers(1, 4)),
+)
 rules = st.sampled_from(
-    ["plurality", "runoff", "tournament", Plurality(), RunOff(), RunOff(exact=True), Tournament(0.5), Median(), TopK(2)]
+    [
+        "plurality",
+        "runoff",
+        "tournament",
+        Plurality(),
+        RunOff(),
+        RunOff(exact=True),
+        Tournament(0.5),
+        Median(),
+        TopK(2),
+    ]
 )
 
 
@@ -101,7 +146,11 @@ def test_certify_over_units(array, rule, reach, cover):
 
 
 @many
-@given(hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6))) | arrays | anything, anything | numbers, anything | numbers)
+@given(
+    hnp.arrays(np.float64, st.tuples(st.integers(1, 4), st.integers(1, 6))) | arrays | anything,
+    anything | numbers,
+    anything | numbers,
+)
 def test_median(votes, lower, upper):
     proof = told("median", Median().certify, votes, lower, upper)
     if proof is not None:
@@ -167,7 +216,9 @@ def test_metrics(array, truth, radius):
                 "random_state",
             ]
         ),
-        anything | st.integers(-1, 9) | st.lists(st.lists(st.integers(0, 6), max_size=3), max_size=4),
+        anything
+        | st.integers(-1, 9)
+        | st.lists(st.lists(st.integers(0, 6), max_size=3), max_size=4),
         max_size=3,
     )
 )
@@ -189,7 +240,9 @@ def test_tables_of_any_kind(X):
 
 # ---- files ----
 
-LINES = st.lists(st.lists(texts | numbers.map(str), max_size=4).map(",".join), max_size=6).map("\n".join)
+LINES = st.lists(st.lists(texts | numbers.map(str), max_size=4).map(",".join), max_size=6).map(
+    "\n".join
+)
 
 
 @many
@@ -253,7 +306,11 @@ def test_units_file(tmp_path_factory, content):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     said = told("units.toml", read_units, path, ["x", "y", "price a"])
     if said is not None:
-        assert {name for own in (said.units or {}).values() for name in own} <= {"x", "y", "price a"}
+        assert {name for own in (said.units or {}).values() for name in own} <= {
+            "x",
+            "y",
+            "price a",
+        }
 
 
 @many
@@ -277,7 +334,9 @@ def stored(tmp_path_factory):
             return "a stored model"
 
     X, y = load_breast_cancer(return_X_y=True)
-    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3, n_jobs=1).fit(X[:100, :6], y[:100])
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3, n_jobs=1).fit(
+        X[:100, :6], y[:100]
+    )
     place = tmp_path_factory.mktemp("store")
     path = store.save(clf, place / "model.zip")
     folder = store.save(clf, place / "model")
@@ -326,7 +385,9 @@ def test_a_manifest_with_other_content(stored, data):
     folder = place / "other"
     folder.mkdir(exist_ok=True)
     for file, content in files.items():
-        (folder / file).write_bytes(json.dumps(manifest).encode() if file == "manifest.json" else content)
+        (folder / file).write_bytes(
+            json.dumps(manifest).encode() if file == "manifest.json" else content
+        )
     model = told("store, manifest", store.load, folder)
     if model is not None:
         told("store, certify", model.certify, X)
@@ -347,11 +408,16 @@ def test_a_file_that_would_run_code_is_refused(stored, tmp_path):
     manifest = json.loads(files["manifest.json"])
     name = next(file for file in files if file.startswith("submodel"))
     for content in (pickle.dumps(Evil()), pickle.dumps(Evil(), protocol=0)):
-        manifest["files"][name] = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        manifest["files"][name] = {
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "bytes": len(content),
+        }
         folder = tmp_path / "evil"
         folder.mkdir(exist_ok=True)
         for file, honest in files.items():
-            (folder / file).write_bytes({name: content, "manifest.json": json.dumps(manifest).encode()}.get(file, honest))
+            (folder / file).write_bytes(
+                {name: content, "manifest.json": json.dumps(manifest).encode()}.get(file, honest)
+            )
         assert told("store, code", store.load, folder) is None
         assert not ran.exists()
 
@@ -369,8 +435,12 @@ def service():
 
 def ask(app, body):
     async def post():
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://here") as client:
-            return await client.post("/certify", content=body, headers={"content-type": "application/json"})
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app, raise_app_exceptions=False), base_url="http://here"
+        ) as client:
+            return await client.post(
+                "/certify", content=body, headers={"content-type": "application/json"}
+            )
 
     return asyncio.run(post())
 
@@ -379,9 +449,13 @@ def ask(app, body):
 @given(st.data())
 def test_requests(service, data):
     app, columns = service
-    row = st.fixed_dictionaries(dict.fromkeys(columns, json_values)) | st.dictionaries(st.sampled_from([*columns, "other"]), json_values)
+    row = st.fixed_dictionaries(dict.fromkeys(columns, json_values)) | st.dictionaries(
+        st.sampled_from([*columns, "other"]), json_values
+    )
     body = data.draw(
-        st.binary(max_size=80) | json_values.map(json.dumps) | st.lists(row, max_size=3).map(lambda rows: json.dumps({"rows": rows}))
+        st.binary(max_size=80)
+        | json_values.map(json.dumps)
+        | st.lists(row, max_size=3).map(lambda rows: json.dumps({"rows": rows}))
     )
     TRIED["service"] += 1
     answer = ask(app, body)
@@ -395,4 +469,7 @@ def test_how_many_were_tried(capsys):
     """The last test: with ``make fuzz`` it says how many inputs there were."""
     if EXAMPLES >= 1000:
         with capsys.disabled():
-            print(f"\n{sum(TRIED.values()):,} inputs tried: " + ", ".join(f"{name} {count:,}" for name, count in sorted(TRIED.items())))
+            print(
+                f"\n{sum(TRIED.values()):,} inputs tried: "
+                + ", ".join(f"{name} {count:,}" for name, count in sorted(TRIED.items()))
+            )

@@ -18,7 +18,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from partita import CertifiedAccuracyDisplay, FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, certify
+from partita import (
+    CertifiedAccuracyDisplay,
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    certify,
+)
 from partita.certificates import Certificates, Counts
 from partita.metrics import (
     FARTHEST,
@@ -32,12 +38,14 @@ from partita.metrics import (
     worst_case_precision,
 )
 from partita.rules import TopK, Tournament
-from partita.tally import share_at_least
+from partita.workflow._tally import share_at_least
 from tests.exhaustive import attacker
 
 
 def proof_of(prediction, radius):
-    return Certificates(np.array(prediction), np.array(radius), np.array(prediction), Counts("columns", 9))
+    return Certificates(
+        np.array(prediction), np.array(radius), np.array(prediction), Counts("columns", 9)
+    )
 
 
 PROOF = proof_of([0, 1, 1, 0, 2], [3, 0, 2, 5, 1])
@@ -45,7 +53,15 @@ Y = [0, 1, 0, 0, 2]  # the third is wrong
 
 
 def test_certified_accuracy():
-    assert [certified_accuracy(Y, PROOF, r) for r in range(7)] == [0.8, 0.6, 0.4, 0.4, 0.2, 0.2, 0.0]
+    assert [certified_accuracy(Y, PROOF, r) for r in range(7)] == [
+        0.8,
+        0.6,
+        0.4,
+        0.4,
+        0.2,
+        0.2,
+        0.0,
+    ]
 
 
 def test_curve():
@@ -105,7 +121,9 @@ def test_without_an_attacker_they_are_the_usual_metrics():
     names = ["a", "b", "c"]
     recalls = certified_recall(y, proof)
     assert list(recalls) == names
-    assert list(recalls.values()) == pytest.approx(recall_score(y, said, labels=names, average=None))
+    assert list(recalls.values()) == pytest.approx(
+        recall_score(y, said, labels=names, average=None)
+    )
     assert certified_balanced_accuracy(y, proof) == pytest.approx(balanced_accuracy_score(y, said))
     precisions = [worst_case_precision(y, proof, label) for label in names]
     assert precisions == pytest.approx(precision_score(y, said, labels=names, average=None))
@@ -149,7 +167,9 @@ def test_no_attack_gets_below_the_worst_case_precision(n_labels):
                     assert found is None or found >= bound
                 keep = sum(set.union(*can[i]) == {label} for i in np.flatnonzero(own))
                 gain = sum(label in set.union(*can[i]) for i in np.flatnonzero(~own))
-                if n_labels == 2 and keep:  # each row against an attacker of its own: the bound is exact
+                if (
+                    n_labels == 2 and keep
+                ):  # each row against an attacker of its own: the bound is exact
                     assert bound == precision(keep, gain)
                     reached += 0 < bound < 1
     assert reached > 10 or n_labels == 3
@@ -157,7 +177,11 @@ def test_no_attack_gets_below_the_worst_case_precision(n_labels):
 
 def test_recall_and_precision_are_for_labels():
     X, y = load_diabetes(return_X_y=True)
-    numbers = FeaturePartitionRegressor(Ridge(), n_submodels=3).fit(X, y).certify(X, around=y, tolerance=5)
+    numbers = (
+        FeaturePartitionRegressor(Ridge(), n_submodels=3)
+        .fit(X, y)
+        .certify(X, around=y, tolerance=5)
+    )
     for metric in (certified_recall, certified_balanced_accuracy):
         with pytest.raises(InputError, match="proof is about numbers, and recall is about labels"):
             metric(y, numbers)
@@ -168,7 +192,11 @@ def test_recall_and_precision_are_for_labels():
     with pytest.raises(InputError, match="radius is True"):
         certified_recall(Y, PROOF, True)
     wine, labels = load_wine(return_X_y=True)
-    top = FeaturePartitionClassifier(GaussianNB(), n_submodels=5, rule=TopK(2)).fit(wine, labels).certify(wine, labels=labels)
+    top = (
+        FeaturePartitionClassifier(GaussianNB(), n_submodels=5, rule=TopK(2))
+        .fit(wine, labels)
+        .certify(wine, labels=labels)
+    )
     with pytest.raises(InputError, match="proof is about given labels"):
         worst_case_precision(labels, top, 1)
 
@@ -181,11 +209,18 @@ def test_scorer():
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X, y)
     proof = clf.certify(X)
     assert certified_scorer(radius=1)(clf, X, y) == certified_accuracy(y, proof, 1)
-    assert certified_scorer(radius=1, score="balanced")(clf, X, y) == certified_balanced_accuracy(y, proof, 1)
-    assert certified_scorer(radius=1, score=("recall", 2))(clf, X, y) == certified_recall(y, proof, 1)[2]
+    assert certified_scorer(radius=1, score="balanced")(clf, X, y) == certified_balanced_accuracy(
+        y, proof, 1
+    )
+    assert (
+        certified_scorer(radius=1, score=("recall", 2))(clf, X, y)
+        == certified_recall(y, proof, 1)[2]
+    )
     reg = FeaturePartitionRegressor(Ridge(), n_submodels=3).fit(X, X[:, 0])
     proof = reg.certify(X, around=X[:, 0], relative=0.05)
-    assert certified_scorer(radius=1, relative=0.05)(reg, X, X[:, 0]) == certified_accuracy(X[:, 0], proof, 1)
+    assert certified_scorer(radius=1, relative=0.05)(reg, X, X[:, 0]) == certified_accuracy(
+        X[:, 0], proof, 1
+    )
 
 
 def test_scorer_of_top_k_is_about_the_true_labels():
@@ -208,8 +243,12 @@ def test_scorer_goes_through_pipelines_and_searches():
     assert scorer(fitted, X[1::2], labels[1::2]) == expected
     assert scorer(make_pipeline(clf).fit(scaled, labels[1::2]), scaled, labels[1::2]) > 0
     inner = "pipeline__featurepartitionclassifier__rule__margin"
-    search = GridSearchCV(pipeline, {inner: [0.0, 2.0]}, scoring=scorer, cv=3).fit(X[::2], labels[::2])
-    assert scorer(search, X[1::2], labels[1::2]) == scorer(search.best_estimator_, X[1::2], labels[1::2])
+    search = GridSearchCV(pipeline, {inner: [0.0, 2.0]}, scoring=scorer, cv=3).fit(
+        X[::2], labels[::2]
+    )
+    assert scorer(search, X[1::2], labels[1::2]) == scorer(
+        search.best_estimator_, X[1::2], labels[1::2]
+    )
     assert search.score(X[1::2], labels[1::2]) == scorer(search, X[1::2], labels[1::2])
     assert 0 < cross_val_score(pipeline, X, labels, scoring=scorer, cv=3).min() <= 1
 
@@ -226,7 +265,10 @@ def test_scorer_says_what_it_cannot_score():
     with pytest.raises(InputError, match="estimator is a Pipeline, which has no certify"):
         certified_scorer()(make_pipeline(StandardScaler(), GaussianNB()).fit(X, y), X, y)
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X, y)
-    with pytest.raises(InputError, match="score asks for the recall of 'two', which does not occur in y: give one of 0, 1, 2"):
+    with pytest.raises(
+        InputError,
+        match="score asks for the recall of 'two', which does not occur in y: give one of 0, 1, 2",
+    ):
         certified_scorer(score=("recall", "two"))(clf, X, y)
 
 
@@ -238,18 +280,31 @@ def test_display():
     assert accuracy.tolist() == certified_accuracy_curve(y, clf.certify(X)).accuracy.tolist()
     assert "columns" in display.ax_.get_xlabel()
     assert display.line_.get_color() == "red"
-    again = CertifiedAccuracyDisplay.from_certificates(y, clf.certify(X), name="again", ax=display.ax_)
+    again = CertifiedAccuracyDisplay.from_certificates(
+        y, clf.certify(X), name="again", ax=display.ax_
+    )
     assert again.figure_ is display.figure_
-    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == ["FeaturePartitionClassifier", "again"]
+    assert [text.get_text() for text in display.ax_.get_legend().get_texts()] == [
+        "FeaturePartitionClassifier",
+        "again",
+    ]
     diabetes, target = load_diabetes(return_X_y=True)
     reg = FeaturePartitionRegressor(Ridge(), n_submodels=3).fit(diabetes, target)
-    assert CertifiedAccuracyDisplay.from_estimator(reg, diabetes, target, relative=0.2).accuracy[0] > 0
+    assert (
+        CertifiedAccuracyDisplay.from_estimator(reg, diabetes, target, relative=0.2).accuracy[0] > 0
+    )
     plt.close("all")
 
 
 def test_a_radius_beyond_all_counting_costs_no_memory():
-    """A row that nothing can change has the radius of everything there is, which a stored model may say is a huge number."""
-    proof = Certificates(np.zeros(3, dtype=int), np.array([2**52, 1, 0]), None, Counts("columns and training labels", 2**52))
+    """A row that nothing can change has the radius of everything there is, which a stored model may
+    say is a huge number."""
+    proof = Certificates(
+        np.zeros(3, dtype=int),
+        np.array([2**52, 1, 0]),
+        None,
+        Counts("columns and training labels", 2**52),
+    )
     curve = certified_accuracy_curve([0, 0, 0], proof)
     assert len(curve.radius) == FARTHEST + 2
     assert curve.accuracy[:3] == pytest.approx([1, 2 / 3, 1 / 3])

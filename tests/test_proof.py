@@ -1,8 +1,8 @@
-"""The guarantee itself, on real training: corrupt r columns everywhere, refit, and nothing certified at r has changed.
+"""The guarantee itself, on real training: corrupt r columns everywhere, refit, and nothing
+certified at r has changed.
 
-The attacks write noise, constants, swapped columns, extreme values and the label itself into columns chosen to hurt: those whose
-submodels side with the most predictions.
-"""
+The attacks write noise, constants, swapped columns, extreme values and the label itself into
+columns chosen to hurt: those whose submodels side with the most predictions."""
 
 import numpy as np
 import pytest
@@ -20,7 +20,14 @@ from partita.rules import Plurality, RunOff, TopK, Tournament
 
 def rules(y):
     """Every rule, its open settings filled from the labels."""
-    every = [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=0.5, prior=0.5), TopK(2)]
+    every = [
+        Plurality(),
+        RunOff(),
+        RunOff(exact=True),
+        Tournament(),
+        Tournament(margin=0.5, prior=0.5),
+        TopK(2),
+    ]
     return [rule.filled(y, np.unique(y)) for rule in every]
 
 
@@ -46,7 +53,8 @@ def extreme(X, y, columns, rng):
 
 
 def label(X, y, columns, rng):
-    """The strongest of all: the column tells the truth in training and (y is shifted by the caller) lies in the test."""
+    """The strongest of all: the column tells the truth in training and (y is shifted by the caller)
+    lies in the test."""
     X[:, columns] = np.asarray(y, dtype=float)[:, None]
 
 
@@ -57,8 +65,16 @@ CASES = {
         load_breast_cancer,
         FeaturePartitionClassifier(make_pipeline(StandardScaler(), GaussianNB()), n_submodels=15),
     ),
-    "digits, trees": (load_digits, FeaturePartitionClassifier(DecisionTreeClassifier(max_depth=6), n_submodels=13)),
-    "digits, even": (load_digits, FeaturePartitionClassifier(GaussianNB(var_smoothing=0.1), n_submodels=20, partition="strided")),
+    "digits, trees": (
+        load_digits,
+        FeaturePartitionClassifier(DecisionTreeClassifier(max_depth=6), n_submodels=13),
+    ),
+    "digits, even": (
+        load_digits,
+        FeaturePartitionClassifier(
+            GaussianNB(var_smoothing=0.1), n_submodels=20, partition="strided"
+        ),
+    ),
 }
 
 
@@ -68,27 +84,43 @@ def test_certified_predictions_survive(case):
     clf = clone(estimator)
     X, y = load(return_X_y=True)
     n_classes = len(np.unique(y))
-    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, random_state=0, stratify=y
+    )
     ballots = clf.fit(X_train, y_train).ballots(X_test)
     proofs = [(rule, rule.certify(ballots, *asked_about(rule, ballots))) for rule in rules(y_train)]
     rng = np.random.default_rng(0)
     helpful = np.argsort(-(ballots.argmax(2) == Plurality().decide(ballots)[:, None]).mean(0))
     certified, changed = 0, 0
-    for r, attack in [(1, label), (2, label), (3, label), (2, noise), (2, constant), (3, swapped), (3, extreme)]:
+    for r, attack in [
+        (1, label),
+        (2, label),
+        (3, label),
+        (2, noise),
+        (2, constant),
+        (3, swapped),
+        (3, extreme),
+    ]:
         chosen = [clf.units_.columns_of(clf.partition_[t])[0] for t in helpful[:r]]
         corrupt_train, corrupt_test = X_train.copy(), X_test.copy()
         attack(corrupt_train, y_train, chosen, rng)
         attack(corrupt_test, (y_test + 1) % n_classes, chosen, rng)
         attacked = clf.fit(corrupt_train, y_train).ballots(corrupt_test)
         moved = np.flatnonzero((attacked != ballots).any(axis=(0, 2)))
-        assert set(moved) <= set(helpful[:r]), "a corrupted column reached a submodel that does not own it"
+        assert set(moved) <= set(helpful[:r]), (
+            "a corrupted column reached a submodel that does not own it"
+        )
         for rule, before in proofs:
             after, safe = rule.certify(attacked, *asked_about(rule, attacked)), before.radius >= r
             if isinstance(rule, TopK):  # the label asked about stays among the top k
                 asked = rule.certify(attacked, before.prediction)
                 assert np.all(asked.radius[safe] >= 0)
             else:
-                assert np.all(after.prediction[safe] == before.prediction[safe]), (rule, r, attack.__name__)
+                assert np.all(after.prediction[safe] == before.prediction[safe]), (
+                    rule,
+                    r,
+                    attack.__name__,
+                )
                 assert np.all(after.radius[safe] >= before.radius[safe] - r)
                 changed += np.count_nonzero(after.prediction != before.prediction)
             certified += np.count_nonzero(safe)
@@ -108,7 +140,10 @@ def test_regression_stays_in_its_interval(n_submodels):
     moved = 0
     for r in (1, 2, 3):
         for attack in ATTACKS:
-            chosen = [reg.units_.columns_of(reg.partition_[t])[0] for t in rng.permutation(n_submodels)[:r]]
+            chosen = [
+                reg.units_.columns_of(reg.partition_[t])[0]
+                for t in rng.permutation(n_submodels)[:r]
+            ]
             corrupt_train, corrupt_test = X_train.copy(), X_test.copy()
             attack(corrupt_train, y_train, chosen, rng)
             attack(corrupt_test, 1000 - y_test, chosen, rng)

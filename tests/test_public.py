@@ -44,15 +44,27 @@ print(radii == radii and certify(ballots).radius.sum(), Median().certify(ballots
 
 
 def test_rules_and_metrics_need_numpy_alone():
-    with_everything = run("\n".join(line for line in WITHOUT.splitlines() if "sys" not in line and "for name" not in line))
+    with_everything = run(
+        "\n".join(
+            line for line in WITHOUT.splitlines() if "sys" not in line and "for name" not in line
+        )
+    )
     assert run(WITHOUT) == with_everything
 
 
 @pytest.mark.parametrize(
     ("library", "code", "cure"),
     [
-        ("pandas", "import numpy as np; partita.certify(np.zeros((1, 3, 2))).to_frame()", "pip install pandas"),
-        ("matplotlib", "partita.CertifiedAccuracyDisplay([0], [1]).plot()", "pip install 'partita[plot]'"),
+        (
+            "pandas",
+            "import numpy as np; partita.certify(np.zeros((1, 3, 2))).to_frame()",
+            "pip install pandas",
+        ),
+        (
+            "matplotlib",
+            "partita.CertifiedAccuracyDisplay([0], [1]).plot()",
+            "pip install 'partita[plot]'",
+        ),
     ],
 )
 def test_a_missing_extra_says_how_to_install_it(library, code, cure):

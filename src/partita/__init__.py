@@ -1,12 +1,14 @@
 """Models whose predictions carry a proof."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ._support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .baselines import compare
     from .certificates import Certificates
     from .collective import certify_collective, criticality
-    from .comparison import compare
+    from .ensemble import FeaturePartitionClassifier, FeaturePartitionRegressor
     from .errors import (
         EmptyProofWarning,
         InputError,
@@ -18,14 +20,11 @@ if TYPE_CHECKING:
         SubmodelError,
         SubmodelWarning,
     )
-    from .estimators import FeaturePartitionClassifier, FeaturePartitionRegressor
-    from .informed import Informed
-    from .parquet import certify_parquet, fit_parquet
-    from .partition import Partition
+    from .partition import Informed, Partition, Units, families, pixels
     from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
     from .rules import certify
-    from .units import Units, families, pixels
+    from .workflow import certify_parquet, fit_parquet, search_rules
 
 __version__ = "0.1.0"
 
@@ -56,15 +55,16 @@ __all__ = [
     "families",
     "fit_parquet",
     "pixels",
+    "search_rules",
 ]
 
 _HOMES = {
     "Certificates": "certificates",
     "CertifiedAccuracyDisplay": "plot",
     "EmptyProofWarning": "errors",
-    "FeaturePartitionClassifier": "estimators",
-    "FeaturePartitionRegressor": "estimators",
-    "Informed": "informed",
+    "FeaturePartitionClassifier": "ensemble",
+    "FeaturePartitionRegressor": "ensemble",
+    "Informed": "partition",
     "InputError": "errors",
     "MissingExtraError": "errors",
     "PartitaError": "errors",
@@ -74,26 +74,18 @@ _HOMES = {
     "StoreError": "errors",
     "SubmodelError": "errors",
     "SubmodelWarning": "errors",
-    "Units": "units",
+    "Units": "partition",
     "certify": "rules",
     "certify_collective": "collective",
-    "certify_parquet": "parquet",
+    "certify_parquet": "workflow",
     "certify_patches": "patches",
     "certify_rectangles": "patches",
-    "compare": "comparison",
+    "compare": "baselines",
     "criticality": "collective",
-    "families": "units",
-    "fit_parquet": "parquet",
-    "pixels": "units",
+    "families": "partition",
+    "fit_parquet": "workflow",
+    "pixels": "partition",
+    "search_rules": "workflow",
 }
 
-
-def __getattr__(name: str) -> Any:
-    """Import a public name when it is first used, so that rules need numpy alone and importing partita costs nothing."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'partita' has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__ = lazy_names(__name__, _HOMES)

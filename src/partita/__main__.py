@@ -19,11 +19,15 @@ def main() -> None:
     try:
         import typer
 
-        from .cli import app
+        from .cli._app import app
     except ModuleNotFoundError as exc:
         if debug:
             raise
-        _stop(f"the command line needs {exc.name}, which is not installed: pip install 'partita[cli]'", BAD_INPUT)
+        _stop(
+            f"the command line needs {exc.name}, which is not installed: pip install "
+            "'partita[cli]'",
+            BAD_INPUT,
+        )
     try:
         code = app(arguments, prog_name="partita", standalone_mode=False)
     except (KeyboardInterrupt, typer.Abort):
@@ -38,7 +42,8 @@ def main() -> None:
 
 
 def _is_expected(exc: Exception) -> bool:
-    """Bad input, a machine that is too small, or what the command line's library says about options (of whichever version it is)."""
+    """Bad input, a machine that is too small, or what the command line's library says about options
+    (of whichever version it is)."""
     return isinstance(exc, PartitaError | OSError | MemoryError) or hasattr(exc, "format_message")
 
 
@@ -57,7 +62,11 @@ def _sentence(exc: Exception) -> str:
 def _stop(sentence: str, code: int) -> None:
     if sentence:  # none after a command that was given nothing: the help is on the screen
         print(f"partita: {sentence}", file=sys.stderr)
-    if code == INTERRUPTED:  # submodels may still be at work in other threads, and some libraries abort when Python ends under them
+    if (
+        code == INTERRUPTED
+        # submodels may still be at work in other threads, and some libraries abort when Python ends
+        # under them
+    ):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -1,8 +1,8 @@
 """One attacker, many rows: whoever owns r units corrupts the same units for every row.
 
-So a batch of predictions has a certificate of its own: the largest number of rows that one choice of r units can change at once. It is
-never worse than counting the rows whose own radius is below r, and often much better.
-"""
+So a batch of predictions has a certificate of its own: the largest number of rows that one choice
+of r units can change at once. It is never worse than counting the rows whose own radius is below r,
+and often much better."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from . import kernels
 from .errors import InputError
-from .reach import Reach
 from .rules import Median, named_rule
-from .rules.base import GapRule, as_ballots
+from .rules._base import GapRule, as_ballots
+from .rules._reach import Reach
 
 Array = NDArray[Any]
 
@@ -32,7 +32,8 @@ class Collective:
     changed : int
         No choice of ``radius`` units changes more rows than this.
     exact : bool
-        Whether the choice in ``units`` makes that many rows lose their lead, so that the number cannot be lowered by this argument.
+        Whether the choice in ``units`` makes that many rows lose their lead, so that the number
+        cannot be lowered by this argument.
     units : tuple of int
         The worst choice known.
     rows : int array
@@ -54,7 +55,8 @@ class Collective:
 
     def __str__(self) -> str:
         return (
-            f"whoever owns {self.radius} units can change at most {self.changed} of {self.total} predictions "
+            f"whoever owns {self.radius} units can change at most {self.changed} of {self.total} "
+            "predictions "
             f"({self.pointwise} if each row had an attacker of its own)"
         )
 
@@ -71,7 +73,8 @@ def certify_collective(
 ) -> Collective:
     """The largest number of rows that one choice of ``radius`` units can change at once.
 
-    Exact by trying every choice while that is cheap; beyond, an integer program, whose proven bound is used.
+    Exact by trying every choice while that is cheap; beyond, an integer program, whose proven bound
+    is used.
 
     Parameters
     ----------
@@ -79,7 +82,8 @@ def certify_collective(
     radius : int
         How many units the attacker owns, at least 1.
     rule : str or Rule, default="tournament"
-        Run-off and top-k give a coarser number: the rows whose radius is below the submodels that so many units can reach.
+        Run-off and top-k give a coarser number: the rows whose radius is below the submodels that
+        so many units can reach.
     reach : bool array of shape (units, submodels), default=None
         Which submodels each unit reaches; None: each reaches one.
     lower, upper : bounds for Median
@@ -95,7 +99,13 @@ def certify_collective(
         return Collective(len(fallen), False, (), fallen, len(fallen), batch.n_rows, int(radius))
     losses, budgets, rows = batch.pairs_in_doubt(size)
     pointwise = len(np.unique(rows))
-    arrays = (np.ascontiguousarray(losses.T), budgets, rows, batch.reach.starts, batch.reach.members)
+    arrays = (
+        np.ascontiguousarray(losses.T),
+        budgets,
+        rows,
+        batch.reach.starts,
+        batch.reach.members,
+    )
     if pointwise == 0 or size == 0:
         return Collective(0, True, (), np.empty(0, dtype=np.int64), 0, batch.n_rows, int(radius))
     if comb(len(batch.reach), size) * len(rows) * max(1, batch.reach.largest) <= CHEAP:
@@ -103,15 +113,31 @@ def certify_collective(
     else:
         changed, groups = _by_program(losses, budgets, rows, batch.reach, size, time_limit)
     changed = min(changed, pointwise)
-    fallen = np.unique(rows[losses[:, batch.reach.groups[groups].any(axis=0)].sum(axis=1, dtype=np.int64) > budgets])
+    fallen = np.unique(
+        rows[
+            losses[:, batch.reach.groups[groups].any(axis=0)].sum(axis=1, dtype=np.int64) > budgets
+        ]
+    )
     units = tuple(int(np.argmax(batch.reach.unit_group == group)) for group in groups)
-    return Collective(changed, len(fallen) == changed, units, fallen, pointwise, batch.n_rows, int(radius))
+    return Collective(
+        changed, len(fallen) == changed, units, fallen, pointwise, batch.n_rows, int(radius)
+    )
 
 
-def criticality(ballots: Any, rule: Any = "tournament", reach: Any = None, *, lower: Any = None, upper: Any = None) -> Array:
-    """Which predictions hang on each unit alone: bool (units, rows). ``criticality(...).sum(1)`` ranks the units."""
+def criticality(
+    ballots: Any,
+    rule: Any = "tournament",
+    reach: Any = None,
+    *,
+    lower: Any = None,
+    upper: Any = None,
+) -> Array:
+    """Which predictions hang on each unit alone: bool (units, rows). ``criticality(...).sum(1)``
+    ranks the units."""
     batch = _Batch(ballots, rule, reach, lower, upper)
-    hangs = np.zeros((len(batch.reach) + 1, batch.n_rows), dtype=bool)  # the last line is for units that reach nothing
+    hangs = np.zeros(
+        (len(batch.reach) + 1, batch.n_rows), dtype=bool
+    )  # the last line is for units that reach nothing
     if isinstance(batch.rule, GapRule | Median):
         for start, (losses, budgets) in batch.blocks():
             totals = losses.astype(np.int64) @ batch.reach.groups.T
@@ -130,7 +156,9 @@ class _Batch:
             self.ballots, self.lower, self.upper = self.rule.checked(ballots, lower, upper)
         else:
             self.ballots = as_ballots(ballots)
-            self.own_radius = self.rule.decision(self.ballots).radius  # also refuses what is not finite
+            self.own_radius = self.rule.decision(
+                self.ballots
+            ).radius  # also refuses what is not finite
         self.n_rows, n_submodels = self.ballots.shape[:2]
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
 
@@ -140,12 +168,16 @@ class _Batch:
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
             if isinstance(self.rule, Median):
-                yield start, kernels.median_gaps(self.ballots[rows], self.lower[rows], self.upper[rows])
+                yield (
+                    start,
+                    kernels.median_gaps(self.ballots[rows], self.lower[rows], self.upper[rows]),
+                )
             elif isinstance(self.rule, GapRule):
                 yield start, self.rule.gaps(self.ballots[rows])
 
     def pairs_in_doubt(self, size: int) -> tuple[Array, Array, Array]:
-        """Losses, budgets and row of every pair of a row and a rival that some ``size`` groups might bring down."""
+        """Losses, budgets and row of every pair of a row and a rival that some ``size`` groups
+        might bring down."""
         kept: list[tuple[Array, Array, Array]] = []
         for start, (losses, budgets) in self.blocks():
             totals = losses.astype(np.int64) @ self.reach.groups.T
@@ -154,15 +186,26 @@ class _Batch:
             row, rival = np.nonzero(totals.sum(axis=2) > budgets)
             kept.append((losses[row, rival], budgets[row, rival], row + start))
         if not kept:
-            return np.empty((0, self.reach.n_submodels), np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
-        return np.concatenate([k[0] for k in kept]), np.concatenate([k[1] for k in kept]), np.concatenate([k[2] for k in kept])
+            return (
+                np.empty((0, self.reach.n_submodels), np.int32),
+                np.empty(0, np.int64),
+                np.empty(0, np.int64),
+            )
+        return (
+            np.concatenate([k[0] for k in kept]),
+            np.concatenate([k[1] for k in kept]),
+            np.concatenate([k[2] for k in kept]),
+        )
 
 
-def _by_program(losses: Array, budgets: Array, rows: Array, reach: Reach, size: int, time_limit: float) -> tuple[int, Array]:
-    """An upper bound on the rows that ``size`` groups can bring down (their number, given time), and the best choice found.
+def _by_program(
+    losses: Array, budgets: Array, rows: Array, reach: Reach, size: int, time_limit: float
+) -> tuple[int, Array]:
+    """An upper bound on the rows that ``size`` groups can bring down (their number, given time),
+    and the best choice found.
 
-    One binary variable a group, one cover variable a submodel, one binary variable a pair (this rival overtakes), one variable a row.
-    """
+    One binary variable a group, one cover variable a submodel, one binary variable a pair (this
+    rival overtakes), one variable a row."""
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, diags_array, eye_array, hstack
 
@@ -176,14 +219,22 @@ def _by_program(losses: Array, budgets: Array, rows: Array, reach: Reach, size: 
     def zeros(height: int, width: int) -> Any:
         return csr_array((height, width))
 
-    covered = block(csr_array(-reach.groups.T.astype(float)), eye_array(n_submodels), zeros(n_submodels, n_pairs + n_rows))
+    covered = block(
+        csr_array(-reach.groups.T.astype(float)),
+        eye_array(n_submodels),
+        zeros(n_submodels, n_pairs + n_rows),
+    )
     price = diags_array(np.maximum(budgets + 1, 0).astype(float))
-    overtaken = block(zeros(n_pairs, n_groups), csr_array(losses.astype(float)), -price, zeros(n_pairs, n_rows))
+    overtaken = block(
+        zeros(n_pairs, n_groups), csr_array(losses.astype(float)), -price, zeros(n_pairs, n_rows)
+    )
     fallen = block(zeros(n_rows, n_groups + n_submodels), own, -eye_array(n_rows))
     number = np.concatenate([np.ones(n_groups), np.zeros(n_submodels + n_pairs + n_rows)])
     solution = milp(
         -np.concatenate([np.zeros(n_groups + n_submodels + n_pairs), np.ones(n_rows)]),
-        integrality=np.concatenate([np.ones(n_groups), np.zeros(n_submodels), np.ones(n_pairs), np.zeros(n_rows)]),
+        integrality=np.concatenate(
+            [np.ones(n_groups), np.zeros(n_submodels), np.ones(n_pairs), np.zeros(n_rows)]
+        ),
         bounds=Bounds(0, 1),
         constraints=[
             LinearConstraint(covered, -np.inf, 0),

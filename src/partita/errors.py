@@ -3,17 +3,18 @@
 ::
 
     PartitaError
-    ├── InputError (also a ValueError)           an argument that cannot be right: its name, the cause, the cure
-    ├── SubmodelError (also a ValueError         one submodel could not be fitted or could not predict
-    │   and a TypeError)
-    ├── StoreError (also a ValueError)           a stored model that cannot be read or trusted, or a model that cannot be stored
-    ├── SoundnessError (also a ValueError)       what would have been a SoundnessWarning, under strict=True
-    └── MissingExtraError (also an ImportError)  an optional library is not installed: how to install it
+    ├── InputError (also a ValueError)           an argument that cannot be right: its name, the
+    cause, the cure ├── SubmodelError (also a ValueError         one submodel could not be fitted or
+    could not predict │   and a TypeError) ├── StoreError (also a ValueError)           a stored
+    model that cannot be read or trusted, or a model that cannot be stored ├── SoundnessError (also
+    a ValueError)       what would have been a SoundnessWarning, under strict=True └──
+    MissingExtraError (also an ImportError)  an optional library is not installed: how to install it
 
     UserWarning
-    ├── SoundnessWarning                         something would void the proof: what breaks, and how to mend it
-    ├── SubmodelWarning                          a submodel failed and casts a fixed vote (on_failure="vote")
-    └── EmptyProofWarning                        a proof that is true and says little: the model is (nearly) a constant
+    ├── SoundnessWarning                         something would void the proof: what breaks, and
+    how to mend it ├── SubmodelWarning                          a submodel failed and casts a fixed
+    vote (on_failure="vote") └── EmptyProofWarning                        a proof that is true and
+    says little: the model is (nearly) a constant
 """
 
 
@@ -53,9 +54,15 @@ class MissingExtraError(PartitaError, ImportError):
     """An optional library is not installed."""
 
     def __init__(self, library: str, purpose: str, install: str) -> None:
-        quoted = f"'{install}'" if "[" in install else install  # a shell may take brackets for a pattern
+        quoted = (
+            f"'{install}'" if "[" in install else install
+        )  # a shell may take brackets for a pattern
         super().__init__(f"{purpose} needs {library}, which is not installed: pip install {quoted}")
         self._made_of = (library, purpose, install)
 
-    def __reduce__(self) -> tuple[type["MissingExtraError"], tuple[str, str, str]]:  # an error may come back from another process
+    def __reduce__(
+        self,
+    ) -> tuple[
+        type["MissingExtraError"], tuple[str, str, str]
+    ]:  # an error may come back from another process
         return MissingExtraError, self._made_of

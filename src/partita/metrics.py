@@ -1,4 +1,5 @@
-"""How much of a test set is certified, and how far. ``proof`` is what certify() returned for the rows of ``y``."""
+"""How much of a test set is certified, and how far. ``proof`` is what certify() returned for the
+rows of ``y``."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,17 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import array_of
+from ._support.arrays import array_of
 from .certificates import Certificates
 from .errors import InputError
 
 Array = NDArray[Any]
 
-FARTHEST = 10_000  # no curve goes further: the radius of a row that nothing can change may be the number of all training labels
+# no curve goes further: the radius of a row that nothing can change may be the number of all
+# training labels
+FARTHEST = 10_000
 
 
 def certified_accuracy(y: Any, proof: Certificates, radius: int = 0) -> float:
-    """The share of rows that are right and stay so whatever an attacker writes into ``radius`` units.
+    """The share of rows that are right and stay so whatever an attacker writes into ``radius``
+    units.
 
     Regression: certify with ``around=y``; right means within the tolerance of the truth.
 
@@ -145,11 +149,16 @@ def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 
     check_radius(radius)
     _check_labels(proof, "precision")
     if proof.truth is not None:
-        raise InputError("proof is about given labels (TopK), not about predictions: precision needs the proof of another rule")
+        raise InputError(
+            "proof is about given labels (TopK), not about predictions: precision needs the proof "
+            "of another rule"
+        )
     safe = _safe_radius(y, proof) >= radius
     own = array_of("y", y) == label
     if not np.any(own):
-        raise InputError(f"label is {label!r}, which does not occur in y: give one of the true labels")
+        raise InputError(
+            f"label is {label!r}, which does not occur in y: give one of the true labels"
+        )
     certain = int(np.count_nonzero(own & safe))
     possible = int(np.count_nonzero(~own & ((proof.prediction == label) | (proof.radius < radius))))
     return certain / (certain + possible) if certain else 0.0
@@ -184,7 +193,8 @@ class Envelope(NamedTuple):
 
 
 def envelope(y: Any, proofs: Mapping[Any, Certificates] | Sequence[Certificates]) -> Envelope:
-    """The best of several settings at every radius; the first of equals. A sequence is named by position."""
+    """The best of several settings at every radius; the first of equals. A sequence is named by
+    position."""
     named = dict(proofs) if isinstance(proofs, Mapping) else dict(enumerate(proofs))
     if not named:
         raise InputError("proofs is empty: give the certificates of at least one setting")
@@ -233,7 +243,11 @@ def certified_scorer(
     """
     check_radius(radius)
     check_score(score)
-    around = {"tolerance": tolerance, "relative": relative} if tolerance is not None or relative is not None else {}
+    around = (
+        {"tolerance": tolerance, "relative": relative}
+        if tolerance is not None or relative is not None
+        else {}
+    )
 
     def scorer(estimator: Any, X: Any, y: Any) -> float:
         model, X = certifier_of(estimator, X)
@@ -256,7 +270,10 @@ def certified_score(y: Any, proof: Certificates, radius: int, score: Any) -> flo
         return certified_balanced_accuracy(y, proof, radius)
     recalls, label = certified_recall(y, proof, radius), score[1]
     if label not in recalls:
-        raise InputError(f"score asks for the recall of {label!r}, which does not occur in y: give one of {', '.join(map(repr, recalls))}")
+        raise InputError(
+            f"score asks for the recall of {label!r}, which does not occur in y: give one of "
+            f"{', '.join(map(repr, recalls))}"
+        )
     return recalls[label]
 
 
@@ -268,7 +285,8 @@ def certifier_of(estimator: Any, X: Any) -> tuple[Any, Any]:
     found = find_certifier(estimator, X)
     if found is None:
         raise InputError(
-            f"estimator is a {type(estimator).__name__}, which has no certify: give a FeaturePartitionClassifier, a "
+            f"estimator is a {type(estimator).__name__}, which has no certify: give a "
+            "FeaturePartitionClassifier, a "
             "FeaturePartitionRegressor, or a Pipeline or a fitted search with one at its end"
         )
     return found
@@ -304,13 +322,17 @@ def check_radius(radius: Any) -> None:
 
 def check_score(score: Any) -> None:
     """Raise if this names no certified score."""
-    if score not in ("accuracy", "balanced") and not (isinstance(score, tuple) and len(score) == 2 and score[0] == "recall"):
+    if score not in ("accuracy", "balanced") and not (
+        isinstance(score, tuple) and len(score) == 2 and score[0] == "recall"
+    ):
         raise InputError(f'score is {score!r}: give "accuracy", "balanced" or ("recall", label)')
 
 
 def _check_labels(proof: Certificates, what: str) -> None:
     if proof.of_values:
-        raise InputError(f"proof is about numbers, and {what} is about labels: use certified_accuracy")
+        raise InputError(
+            f"proof is about numbers, and {what} is about labels: use certified_accuracy"
+        )
 
 
 def _safe_radius(y: Any, proof: Certificates) -> Array:

@@ -1,9 +1,10 @@
-"""An attacker that tries everything: every set of submodels, and every way in which they could vote and rank.
+"""An attacker that tries everything: every set of submodels, and every way in which they could vote
+and rank.
 
-What a rule sees of one submodel is its vote, the sign of each of its duels, and (with a margin) its word in each: a handful of
-integers that add up over submodels. So instead of every tuple of corrupted ballots it is enough to try every multiset of behaviours,
-and to decide on the sums. The decisions are written here once more, from the definitions, and know nothing of certificates.
-"""
+What a rule sees of one submodel is its vote, the sign of each of its duels, and (with a margin) its
+word in each: a handful of integers that add up over submodels. So instead of every tuple of
+corrupted ballots it is enough to try every multiset of behaviours, and to decide on the sums. The
+decisions are written here once more, from the definitions, and know nothing of certificates."""
 
 from collections.abc import Callable
 from functools import cache
@@ -16,21 +17,28 @@ Q = 127
 
 @cache
 def behaviours(n_labels, margin):
-    """Score rows for every weak order of the labels; with a margin, every spacing by quarters of it as well."""
+    """Score rows for every weak order of the labels; with a margin, every spacing by quarters of it
+    as well."""
     if margin:
         steps = [0, margin / 4, margin / 2, margin, 2 * margin]
         return np.unique(tally(np.array(list(product(steps, repeat=n_labels))), margin), axis=0)
-    return np.unique(tally(np.array(list(product(range(n_labels), repeat=n_labels)), dtype=float), margin), axis=0)
+    return np.unique(
+        tally(np.array(list(product(range(n_labels), repeat=n_labels)), dtype=float), margin),
+        axis=0,
+    )
 
 
 def tally(scores, margin):
-    """What the rules see of submodels, one row each: votes, signs of all duels, words of all duels."""
+    """What the rules see of submodels, one row each: votes, signs of all duels, words of all
+    duels."""
     n_labels = scores.shape[1]
     votes = np.eye(n_labels, dtype=int)[scores.argmax(axis=1)]
     difference = scores[:, :, None] - scores[:, None, :]
     signs = np.sign(difference).astype(int)
     words = np.round(Q * np.clip(difference / margin, -1, 1)).astype(int) if margin else signs
-    return np.concatenate([votes, signs.reshape(len(scores), -1), words.reshape(len(scores), -1)], axis=1)
+    return np.concatenate(
+        [votes, signs.reshape(len(scores), -1), words.reshape(len(scores), -1)], axis=1
+    )
 
 
 def parts(sums, n_labels):
@@ -44,7 +52,10 @@ def plurality(votes, signs, words):
 
 def runoff(votes, signs, words):
     order = np.argsort(-votes, axis=1, kind="stable")
-    first, second = order[:, :2].min(axis=1), order[:, :2].max(axis=1)  # of the two, the smaller label wins a tie
+    first, second = (
+        order[:, :2].min(axis=1),
+        order[:, :2].max(axis=1),
+    )  # of the two, the smaller label wins a tie
     return np.where(signs[np.arange(len(votes)), first, second] >= 0, first, second)
 
 
@@ -82,7 +93,8 @@ def multisets(n_labels, size, margin):
 
 
 def truth(ballots, decide, margin=0.0, reach=None):
-    """The largest r such that no attack on at most r units changes the decision; all of them if none does.
+    """The largest r such that no attack on at most r units changes the decision; all of them if
+    none does.
 
     A unit is a submodel, or a row of ``reach``: the submodels that it reaches.
     """
@@ -101,11 +113,14 @@ def truth(ballots, decide, margin=0.0, reach=None):
 
 def unions(reach, size):
     """What every set of so many units reaches together, each once."""
-    return np.unique([reach[list(units)].any(axis=0) for units in combinations(range(len(reach)), size)], axis=0)
+    return np.unique(
+        [reach[list(units)].any(axis=0) for units in combinations(range(len(reach)), size)], axis=0
+    )
 
 
 def profiles(rng, how_many, n_labels, most_submodels):
-    """Contested elections: submodels of a few minds, some of them changed by a little noise; many ties."""
+    """Contested elections: submodels of a few minds, some of them changed by a little noise; many
+    ties."""
     for _ in range(how_many):
         minds = rng.integers(0, n_labels, size=(rng.integers(1, 5), n_labels))
         row = minds[rng.integers(len(minds), size=rng.integers(1, most_submodels + 1))]
@@ -113,7 +128,8 @@ def profiles(rng, how_many, n_labels, most_submodels):
 
 
 def median_truth(votes, lower, upper, reach=None):
-    """The same for the lower median and its bounds: corrupted votes take every value there is, and values beyond all of them."""
+    """The same for the lower median and its bounds: corrupted votes take every value there is, and
+    values beyond all of them."""
     ends = [end for end in (lower, upper) if np.isfinite(end)]
     values = np.unique([*votes, min([*votes, *ends]) - 1, max([*votes, *ends]) + 1])
     n_submodels = len(votes)
@@ -134,7 +150,8 @@ def median_truth(votes, lower, upper, reach=None):
 
 
 def median_range(votes, size):
-    """The least and largest lower median that an attack on ``size`` submodels reaches, with -inf and inf among the values."""
+    """The least and largest lower median that an attack on ``size`` submodels reaches, with -inf
+    and inf among the values."""
     values = [*np.unique(votes), -np.inf, np.inf]
     n_submodels = len(votes)
     reached = [

@@ -1,4 +1,5 @@
-"""Every certificate once more in plain Python, from its definition: slow, obvious, one row at a time."""
+"""Every certificate once more in plain Python, from its definition: slow, obvious, one row at a
+time."""
 
 from functools import cache
 
@@ -63,7 +64,12 @@ def word(scores, y, z, margin):
 def tournament(row, margin, head_start=None):
     labels = range(len(row[0]))
     head_start = head_start or [0] * len(labels)
-    words = {(y, z): [word(scores, y, z, margin) for scores in row] for y in labels for z in labels if y != z}
+    words = {
+        (y, z): [word(scores, y, z, margin) for scores in row]
+        for y in labels
+        for z in labels
+        if y != z
+    }
     gaps = {(y, z): head_start[y] - head_start[z] + sum(words[y, z]) for y, z in words}
     y = max(labels, key=lambda y: (min(gaps[y, z] for z in labels if z != y), -y))
     found = []
@@ -71,7 +77,11 @@ def tournament(row, margin, head_start=None):
         if z != y:
             budget = gaps[y, z] - (z < y)
             losses = sorted((s + (Q if margin else 1) for s in words[y, z]), reverse=True)
-            radius = next((r for r in range(len(losses)) if sum(losses[: r + 1]) > budget), len(losses)) if budget >= 0 else -1
+            radius = (
+                next((r for r in range(len(losses)) if sum(losses[: r + 1]) > budget), len(losses))
+                if budget >= 0
+                else -1
+            )
             found.append((radius, budget, z))
     radius, _, rival = min(found)
     return y, max(radius, 0), rival

@@ -14,7 +14,8 @@ def one_hot(votes, n_labels):
 
 
 def test_run_off_hears_what_plurality_wastes():
-    """Votes 0, 0, 1, 2. One submodel moved from 0 to 1 ends the lead of 0; but everyone prefers 0 as second choice."""
+    """Votes 0, 0, 1, 2. One submodel moved from 0 to 1 ends the lead of 0; but everyone prefers 0
+    as second choice."""
     ballots = np.array([[[9, 5, 1], [9, 1, 5], [5, 9, 1], [5, 1, 9]]], dtype=np.float32)
     plurality, runoff = certify(ballots, "plurality"), certify(ballots, "runoff")
     assert (plurality.prediction[0], plurality.radius[0], plurality.runner_up[0]) == (0, 0, 1)
@@ -41,7 +42,8 @@ def test_top_k():
 
 
 def test_ties():
-    """Equal scores: the vote goes to the smallest label, a duel is worth nothing to either, and the smaller label wins the rest."""
+    """Equal scores: the vote goes to the smallest label, a duel is worth nothing to either, and the
+    smaller label wins the rest."""
     ballots = np.zeros((1, 3, 2), dtype=np.float32)
     assert Plurality().certify(ballots).prediction[0] == 0
     assert Plurality().certify(ballots).radius[0] == 1  # all three votes are for 0
@@ -56,7 +58,11 @@ def test_no_label_beats_all_others():
     assert (proof.prediction[0], proof.radius[0], proof.runner_up[0]) == (0, 0, 2)
 
 
-@pytest.mark.parametrize("rule", [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=1)], ids=repr)
+@pytest.mark.parametrize(
+    "rule",
+    [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=1)],
+    ids=repr,
+)
 def test_one_class_cannot_change(rule):
     proof = rule.certify(np.zeros((2, 5, 1), dtype=np.float32))
     assert proof.radius.tolist() == [5, 5]
@@ -71,7 +77,10 @@ def test_prior_shifts_the_scores():
     assert Tournament(prior=0.9, shares=shares).certify(ballots).prediction[0] == 1
     shifted = ballots.astype(np.float64) - 0.4 * np.log(shares)
     for margin in (0, 0.5):
-        expected, proof = Tournament(margin).certify(shifted), Tournament(margin, prior=0.4, shares=shares).certify(ballots)
+        expected, proof = (
+            Tournament(margin).certify(shifted),
+            Tournament(margin, prior=0.4, shares=shares).certify(ballots),
+        )
         assert (expected.prediction, expected.radius) == (proof.prediction, proof.radius)
 
 

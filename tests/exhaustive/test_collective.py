@@ -38,13 +38,17 @@ def falls(row, decide, taken):
 
 def most_changed(ballots, decide, reach, radius):
     size = min(radius, len(reach))
-    return max(sum(falls(row, decide, taken) for row in ballots) for taken in attacker.unions(reach, size))
+    return max(
+        sum(falls(row, decide, taken) for row in ballots) for taken in attacker.unions(reach, size)
+    )
 
 
 HEAD_START = Tournament(margin=0, offset=[2, 0, -1])
 
 
-@pytest.mark.parametrize("rule", [Plurality(), Tournament(), HEAD_START, RunOff(), TopK(1)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [Plurality(), Tournament(), HEAD_START, RunOff(), TopK(1)], ids=repr
+)
 @pytest.mark.parametrize("program", [False, True], ids=["enumerated", "program"])
 def test_never_below_what_an_attacker_does(rule, program, monkeypatch):
     if program:
@@ -57,7 +61,9 @@ def test_never_below_what_an_attacker_does(rule, program, monkeypatch):
             truth = most_changed(ballots, decide, reach, radius)
             found = certify_collective(ballots, radius, rule, reach)
             alone = (
-                rule.certify(ballots, rule.decide(ballots), reach=reach) if isinstance(rule, TopK) else certify(ballots, rule, reach=reach)
+                rule.certify(ballots, rule.decide(ballots), reach=reach)
+                if isinstance(rule, TopK)
+                else certify(ballots, rule, reach=reach)
             )
             pointwise = np.count_nonzero(alone.radius < radius)
             assert truth <= found.changed <= pointwise
@@ -68,7 +74,9 @@ def test_never_below_what_an_attacker_does(rule, program, monkeypatch):
 
 def test_disjoint_units_need_no_reach():
     for ballots, _ in batches(1, 20):
-        assert certify_collective(ballots, 2, "plurality").changed == most_changed(ballots, attacker.plurality, np.eye(5, dtype=bool), 2)
+        assert certify_collective(ballots, 2, "plurality").changed == most_changed(
+            ballots, attacker.plurality, np.eye(5, dtype=bool), 2
+        )
 
 
 @pytest.mark.parametrize("program", [False, True], ids=["enumerated", "program"])
@@ -85,7 +93,14 @@ def test_median(program, monkeypatch):
                 taken = reach[list(units)].any(axis=0)
                 worst = [np.sort(np.where(taken, value, votes), axis=1)[:, 2] for value in (-9, 9)]
                 middle = np.sort(votes, axis=1)[:, 2]
-                changed.append(np.count_nonzero((worst[0] < lower) | (worst[1] > upper) | (middle > upper) | (middle < lower)))
+                changed.append(
+                    np.count_nonzero(
+                        (worst[0] < lower)
+                        | (worst[1] > upper)
+                        | (middle > upper)
+                        | (middle < lower)
+                    )
+                )
             found = certify_collective(votes, radius, Median(), reach, lower=lower, upper=upper)
             assert found.changed == max(changed) or not reach.any()
 
@@ -96,18 +111,35 @@ def test_criticality():
             hangs = criticality(ballots, rule, reach)
             assert hangs.shape == (len(reach), len(ballots))
             for unit, row in np.ndindex(*hangs.shape):
-                truth = falls(ballots[row], DECISIONS[type(rule)], reach[unit]) if reach[unit].any() else False
-                assert hangs[unit, row] == truth if isinstance(rule, Plurality) else hangs[unit, row] >= truth
-        assert criticality(ballots, "plurality", reach).sum(axis=1).max() == certify_collective(ballots, 1, "plurality", reach).changed
+                truth = (
+                    falls(ballots[row], DECISIONS[type(rule)], reach[unit])
+                    if reach[unit].any()
+                    else False
+                )
+                assert (
+                    hangs[unit, row] == truth
+                    if isinstance(rule, Plurality)
+                    else hangs[unit, row] >= truth
+                )
+        assert (
+            criticality(ballots, "plurality", reach).sum(axis=1).max()
+            == certify_collective(ballots, 1, "plurality", reach).changed
+        )
 
 
 def test_the_worst_choice_is_named():
     ballots = np.zeros((4, 5, 2))
-    ballots[:, :3, 0] = ballots[:, 3:, 1] = 1  # three votes to two, everywhere: whoever owns submodel 0, 1 or 2 turns all rows
+    ballots[:, :3, 0] = ballots[:, 3:, 1] = (
+        1  # three votes to two, everywhere: whoever owns submodel 0, 1 or 2 turns all rows
+    )
     found = certify_collective(ballots, 1, "plurality")
     assert found.units[0] in (0, 1, 2)
     assert (found.changed, found.rows.tolist(), found.total) == (4, [0, 1, 2, 3], 4)
-    assert str(found) == "whoever owns 1 units can change at most 4 of 4 predictions (4 if each row had an attacker of its own)"
+    assert (
+        str(found)
+        == "whoever owns 1 units can change at most 4 of 4 predictions (4 if each row had an "
+        "attacker of its own)"
+    )
     ballots[2:] = ballots[2:, ::-1]  # now rows 2 and 3 hang on submodels 2, 3 and 4
     assert certify_collective(ballots, 1, "plurality").units == (2,)
 
@@ -116,11 +148,17 @@ def test_twins():
     rng = np.random.default_rng(0)
     for _ in range(100):
         n_submodels, n_pairs = rng.integers(2, 8), rng.integers(1, 30)
-        losses, budgets = rng.integers(0, 3, size=(n_submodels, n_pairs)).astype(np.int32), rng.integers(-1, 6, size=n_pairs)
+        losses, budgets = (
+            rng.integers(0, 3, size=(n_submodels, n_pairs)).astype(np.int32),
+            rng.integers(-1, 6, size=n_pairs),
+        )
         rows = np.sort(rng.integers(0, 9, size=n_pairs))
         groups = reaches(rng, n_submodels)
         groups = groups[groups.any(axis=1)]
-        starts, members = np.concatenate([[0], np.cumsum(groups.sum(axis=1))]), np.nonzero(groups)[1]
+        starts, members = (
+            np.concatenate([[0], np.cumsum(groups.sum(axis=1))]),
+            np.nonzero(groups)[1],
+        )
         for size in range(1, len(groups) + 1):
             for first in range(len(groups) - size + 1):
                 answers = [np.zeros(size, np.int64) for _ in range(2)]

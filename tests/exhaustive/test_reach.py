@@ -1,16 +1,22 @@
-"""An attacker over units: every set of units, and everything that the submodels they reach could say."""
+"""An attacker over units: every set of units, and everything that the submodels they reach could
+say."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita import InputError, certify, cover
+from partita import InputError, certify
 from partita.kernels import compiled, plain
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.rules import _overlap as cover
 from tests.exhaustive import attacker
 
-DECISIONS = {Plurality: attacker.plurality, RunOff: attacker.runoff, Tournament: attacker.tournament}
+DECISIONS = {
+    Plurality: attacker.plurality,
+    RunOff: attacker.runoff,
+    Tournament: attacker.tournament,
+}
 
 
 def reaches(rng, n_submodels):
@@ -24,7 +30,9 @@ def cases(seed, how_many, n_labels=3, most_submodels=6):
         yield row, reaches(rng, len(row))
 
 
-@pytest.mark.parametrize("rule", [Plurality(), Tournament(), RunOff(), RunOff(exact=True)], ids=repr)
+@pytest.mark.parametrize(
+    "rule", [Plurality(), Tournament(), RunOff(), RunOff(exact=True)], ids=repr
+)
 def test_certificates_against_every_attack(rule):
     for row, reach in cases(0, 500):
         truth = attacker.truth(row, DECISIONS[type(rule)], reach=reach)
@@ -39,12 +47,17 @@ def test_a_margin():
     for row, reach in cases(1, 150, most_submodels=3):
         truth = attacker.truth(row, attacker.tournament, 2.0, reach)
         rule = Tournament(margin=2.0)
-        assert rule.certify(row[None], reach=reach).radius[0] <= rule.certify(row[None], reach=reach, cover="exact").radius[0] <= truth
+        assert (
+            rule.certify(row[None], reach=reach).radius[0]
+            <= rule.certify(row[None], reach=reach, cover="exact").radius[0]
+            <= truth
+        )
 
 
 @pytest.mark.parametrize("margin", [0.0, 2.0])
 def test_a_prior_and_a_head_start(margin):
-    """Both are part of every gap, also where units overlap: the attacker meets the shifted scores and the head start."""
+    """Both are part of every gap, also where units overlap: the attacker meets the shifted scores
+    and the head start."""
     shares = np.array([0.8, 0.15, 0.05])
     rule = Tournament(margin=margin, prior=0.9, offset=0.5, shares=shares)
     decide = attacker.tournament_with(rule.head_start(3))
@@ -52,7 +65,10 @@ def test_a_prior_and_a_head_start(margin):
     for row, reach in cases(5, 150 if margin else 500, most_submodels=3 if margin else 6):
         row = row * 2
         truth = attacker.truth(row - 0.9 * np.log(shares), decide, margin, reach)
-        bound, exact = (rule.certify(row[None], reach=reach, cover=cover).radius[0] for cover in ("bound", "exact"))
+        bound, exact = (
+            rule.certify(row[None], reach=reach, cover=cover).radius[0]
+            for cover in ("bound", "exact")
+        )
         assert bound <= exact <= truth, (row, reach)
         certified += bound > 0
     assert certified > 25  # the attacker meets certified rows
@@ -102,7 +118,9 @@ def test_units_of_one_submodel_each_count_as_before():
         assert np.array_equal(plain_proof.radius, over.radius)
         assert np.array_equal(plain_proof.runner_up, over.runner_up)
     twice = Tournament().certify(ballots, reach=np.repeat(np.eye(9), 2, axis=0))
-    assert np.array_equal(twice.radius, Tournament().certify(ballots).radius)  # owning two units of one reach is owning one
+    assert np.array_equal(
+        twice.radius, Tournament().certify(ballots).radius
+    )  # owning two units of one reach is owning one
 
 
 def test_what_cannot_be_broken_withstands_all_units():
@@ -120,7 +138,10 @@ def test_twins(seed, margin):
     rng = np.random.default_rng(seed)
     n_rows, n_submodels, n_labels = rng.integers(1, 5), rng.integers(1, 9), rng.integers(1, 5)
     ballots = rng.integers(0, 4, size=(n_rows, n_submodels, n_labels)).astype(np.float32)
-    votes, ends = ballots[:, :, 0].astype(float), np.sort(rng.choice([-np.inf, 0, 1, 2, np.inf], size=(2, n_rows)), axis=0)
+    votes, ends = (
+        ballots[:, :, 0].astype(float),
+        np.sort(rng.choice([-np.inf, 0, 1, 2, np.inf], size=(2, n_rows)), axis=0),
+    )
     groups = reaches(rng, n_submodels)
     groups = groups[groups.any(axis=1)]
     starts, members = np.concatenate([[0], np.cumsum(groups.sum(axis=1))]), np.nonzero(groups)[1]
@@ -131,7 +152,10 @@ def test_twins(seed, margin):
     ):
         answers = []
         for module in (compiled, plain):
-            losses, budgets = np.zeros((n_rows, n_rivals, n_submodels), np.int32), np.zeros((n_rows, n_rivals), np.int64)
+            losses, budgets = (
+                np.zeros((n_rows, n_rivals, n_submodels), np.int32),
+                np.zeros((n_rows, n_rivals), np.int64),
+            )
             getattr(module, name)(*arguments, losses, budgets)
             for largest in (int(losses.max()) * n_submodels, 10**6):  # by counting and by sorting
                 radius, rival = np.zeros((2, n_rows), np.int64)
@@ -141,10 +165,13 @@ def test_twins(seed, margin):
 
 
 def test_the_integer_program_finds_the_least_cover(monkeypatch):
-    """Cases large enough that neither the bound nor a greedy attack settles them; every set of units is tried here."""
+    """Cases large enough that neither the bound nor a greedy attack settles them; every set of
+    units is tried here."""
     asked = []
     least = cover._least_attack
-    monkeypatch.setattr(cover, "_least_attack", lambda *arguments: asked.append(1) or least(*arguments))
+    monkeypatch.setattr(
+        cover, "_least_attack", lambda *arguments: asked.append(1) or least(*arguments)
+    )
     rng = np.random.default_rng(0)
     for _ in range(150):
         reach = rng.random((10, 30)) < 0.2
@@ -155,10 +182,19 @@ def test_the_integer_program_finds_the_least_cover(monkeypatch):
         rivals = [z for z in range(3) if z != y]
 
         def broken(taken, y=y, rivals=rivals, votes=votes, counts=counts):
-            losses = [np.sum(1 + (votes[taken] == y) - (votes[taken] == z).astype(int)) for z in rivals]
-            return any(loss > counts[y] - counts[z] - (z < y) for loss, z in zip(losses, rivals, strict=True))
+            losses = [
+                np.sum(1 + (votes[taken] == y) - (votes[taken] == z).astype(int)) for z in rivals
+            ]
+            return any(
+                loss > counts[y] - counts[z] - (z < y)
+                for loss, z in zip(losses, rivals, strict=True)
+            )
 
-        sizes = (size for size in range(1, 11) if any(broken(taken) for taken in attacker.unions(reach, size)))
+        sizes = (
+            size
+            for size in range(1, 11)
+            if any(broken(taken) for taken in attacker.unions(reach, size))
+        )
         truth = next(sizes, 11) - 1
         assert Plurality().certify(row[None], reach=reach, cover="exact").radius[0] == truth
     assert len(asked) > 30
@@ -166,10 +202,13 @@ def test_the_integer_program_finds_the_least_cover(monkeypatch):
 
 @pytest.mark.parametrize(("n_submodels", "radius"), [(10, 1), (11, 1), (12, 3), (13, 3)])
 def test_where_the_greedy_attack_is_not_the_best(n_submodels, radius):
-    """Two units share six submodels out between them; a third reaches four of the six, looks better, and leads astray."""
+    """Two units share six submodels out between them; a third reaches four of the six, looks
+    better, and leads astray."""
     reach = np.zeros((3, n_submodels), dtype=bool)
     reach[0, [0, 1, 3, 4]] = reach[1, [0, 1, 2]] = reach[2, [3, 4, 5]] = True
-    ballots = np.tile([1.0, 0.0], (1, n_submodels, 1))  # six corrupted votes cost 12 of a lead of n_submodels
+    ballots = np.tile(
+        [1.0, 0.0], (1, n_submodels, 1)
+    )  # six corrupted votes cost 12 of a lead of n_submodels
     assert Plurality().certify(ballots, reach=reach, cover="exact").radius[0] == radius
     assert Plurality().certify(ballots, reach=reach).radius[0] <= radius
 

@@ -1,4 +1,5 @@
-"""No certificate is above what an attacker that tries everything finds; where the rule is exact, they are equal."""
+"""No certificate is above what an attacker that tries everything finds; where the rule is exact,
+they are equal."""
 
 from itertools import combinations_with_replacement, product
 
@@ -16,19 +17,27 @@ MARGIN = 2.0
 
 @st.composite
 def ballots_of(draw, most_submodels=7, most_labels=3, values=(0, 3)):
-    """A row of ballots with many ties, whose submodels lean towards the same labels more or less."""
+    """A row of ballots with many ties, whose submodels lean towards the same labels more or
+    less."""
     shape = draw(st.tuples(st.integers(1, most_submodels), st.integers(2, most_labels)))
     lean = draw(npst.arrays(np.float32, shape[1], elements=st.integers(0, 2)))
     return draw(npst.arrays(np.float32, shape, elements=st.integers(*values))) + lean
 
 
 RULES = [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=MARGIN)]
-DECISIONS = {Plurality: attacker.plurality, RunOff: attacker.runoff, Tournament: attacker.tournament}
+DECISIONS = {
+    Plurality: attacker.plurality,
+    RunOff: attacker.runoff,
+    Tournament: attacker.tournament,
+}
 
 
 def is_exact(rule, n_labels):
-    """The tournament is exact where there is no third label; the run-off's bound never claims to be."""
-    return {Plurality: True, RunOff: getattr(rule, "exact", False), Tournament: n_labels == 2}[type(rule)]
+    """The tournament is exact where there is no third label; the run-off's bound never claims to
+    be."""
+    return {Plurality: True, RunOff: getattr(rule, "exact", False), Tournament: n_labels == 2}[
+        type(rule)
+    ]
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)
@@ -38,7 +47,9 @@ def test_certificate_against_every_attack(rule, data):
     margin, decide = getattr(rule, "margin", None) or 0.0, DECISIONS[type(rule)]
     row = data.draw(ballots_of(most_submodels=4 if margin else 7))
     proof = rule.certify(row[None])
-    honest = attacker.parts(attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1])
+    honest = attacker.parts(
+        attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1]
+    )
     assert proof.prediction[0] == decide(*honest)[0]
     truth = attacker.truth(row.astype(float), decide, margin)
     assert proof.radius[0] <= truth
@@ -50,10 +61,15 @@ def test_certificate_against_every_attack(rule, data):
 @settings(max_examples=100, deadline=None)
 @given(data=st.data())
 def test_head_starts_against_every_attack(margin, data):
-    """A constant in every gap, of any size: nothing that is certified falls, and two labels are certified exactly."""
+    """A constant in every gap, of any size: nothing that is certified falls, and two labels are
+    certified exactly."""
     row = data.draw(ballots_of(most_submodels=4 if margin else 6))
     votes = data.draw(
-        st.lists(st.sampled_from([-3.0, -1.0, -0.4, 0.0, 0.3, 0.5, 1.0, 2.0, 9.0]), min_size=row.shape[1], max_size=row.shape[1])
+        st.lists(
+            st.sampled_from([-3.0, -1.0, -0.4, 0.0, 0.3, 0.5, 1.0, 2.0, 9.0]),
+            min_size=row.shape[1],
+            max_size=row.shape[1],
+        )
     )
     rule = Tournament(margin=margin, offset=votes)
     proof = rule.certify(row[None])
@@ -62,7 +78,11 @@ def test_head_starts_against_every_attack(margin, data):
     decide = attacker.tournament_with(head_start)
     assert (
         proof.prediction[0]
-        == decide(*attacker.parts(attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1]))[0]
+        == decide(
+            *attacker.parts(
+                attacker.tally(row.astype(float), margin).sum(axis=0, keepdims=True), row.shape[1]
+            )
+        )[0]
     )
     truth = attacker.truth(row.astype(float), decide, margin)
     assert proof.radius[0] <= truth
@@ -75,15 +95,24 @@ def test_a_single_offset_puts_the_prior_back_once():
     shares = np.array([0.9, 0.09, 0.01])
     for margin, full in ((0.5, 127), (2.0, 127), (0.0, 1)):
         expected = np.rint(full * 0.7 * np.log(shares) / (margin or 1))
-        assert np.array_equal(Tournament(margin=margin, offset=0.7, shares=shares).head_start(3), expected)
+        assert np.array_equal(
+            Tournament(margin=margin, offset=0.7, shares=shares).head_start(3), expected
+        )
     ballots = np.random.default_rng(0).normal(size=(200, 9, 3)).astype(np.float32)
     plain, once = Tournament(margin=0.5), Tournament(margin=0.5, offset=1.0, shares=shares)
-    assert np.bincount(once.decide(ballots), minlength=3)[0] > np.bincount(plain.decide(ballots), minlength=3)[0] + 50
+    assert (
+        np.bincount(once.decide(ballots), minlength=3)[0]
+        > np.bincount(plain.decide(ballots), minlength=3)[0] + 50
+    )
 
 
 @pytest.mark.parametrize("rule", [RunOff(exact=True), Tournament(), RunOff()], ids=repr)
 @settings(max_examples=40, deadline=None)
-@given(row=npst.arrays(np.float32, st.tuples(st.integers(3, 4), st.just(4)), elements=st.integers(0, 3)))
+@given(
+    row=npst.arrays(
+        np.float32, st.tuples(st.integers(3, 4), st.just(4)), elements=st.integers(0, 3)
+    )
+)
 def test_four_labels(rule, row):
     truth = attacker.truth(row.astype(float), DECISIONS[type(rule)])
     radius = rule.certify(row[None]).radius[0]
@@ -119,10 +148,15 @@ bounds = st.one_of(st.integers(-2, 5).map(float), st.sampled_from([-np.inf, np.i
 
 
 @settings(max_examples=300, deadline=None)
-@given(votes=npst.arrays(np.float64, st.integers(1, 6), elements=st.integers(0, 4)), ends=st.tuples(bounds, bounds))
+@given(
+    votes=npst.arrays(np.float64, st.integers(1, 6), elements=st.integers(0, 4)),
+    ends=st.tuples(bounds, bounds),
+)
 def test_median_is_exact(votes, ends):
     lower, upper = min(ends), max(ends)
-    assert Median().certify(votes[None], lower, upper).radius[0] == attacker.median_truth(votes, lower, upper)
+    assert Median().certify(votes[None], lower, upper).radius[0] == attacker.median_truth(
+        votes, lower, upper
+    )
 
 
 @settings(max_examples=200, deadline=None)
@@ -133,10 +167,13 @@ def test_median_is_exact(votes, ends):
     centre=st.integers(0, 4).map(float),
 )
 def test_a_stretched_median_is_exact(votes, ends, stretch, centre):
-    """What is predicted is the stretched median, and a corrupted submodel's stretched vote is any number."""
+    """What is predicted is the stretched median, and a corrupted submodel's stretched vote is any
+    number."""
     lower, upper = min(ends), max(ends)
     rule, stretched = Median(stretch=stretch, centre=centre), centre + stretch * (votes - centre)
-    assert rule.certify(votes[None], lower, upper).radius[0] == attacker.median_truth(stretched, lower, upper)
+    assert rule.certify(votes[None], lower, upper).radius[0] == attacker.median_truth(
+        stretched, lower, upper
+    )
     assert rule.decide(votes[None])[0] == np.sort(stretched)[(len(votes) - 1) // 2]
 
 
@@ -150,7 +187,11 @@ def test_interval_is_what_an_attack_reaches(votes, data):
 
 @settings(max_examples=200, deadline=None)
 @given(
-    ballots=npst.arrays(np.float32, st.tuples(st.integers(1, 3), st.integers(1, 25), st.integers(2, 6)), elements=st.integers(0, 8)),
+    ballots=npst.arrays(
+        np.float32,
+        st.tuples(st.integers(1, 3), st.integers(1, 25), st.integers(2, 6)),
+        elements=st.integers(0, 8),
+    ),
     margin=st.sampled_from([0.0, 0.7, 3.0]),
     k=st.integers(1, 6),
 )
@@ -162,7 +203,9 @@ def assert_same_as_slow(ballots, margin, k):
     rows = ballots.tolist()
     assert answers(Plurality().certify(ballots)) == [slow_rules.plurality(row) for row in rows]
     assert answers(RunOff().certify(ballots)) == [slow_rules.runoff(row) for row in rows]
-    assert answers(Tournament(margin).certify(ballots)) == [slow_rules.tournament(row, margin) for row in rows]
+    assert answers(Tournament(margin).certify(ballots)) == [
+        slow_rules.tournament(row, margin) for row in rows
+    ]
     labels = np.arange(len(rows)) % ballots.shape[2]
     expected = [slow_rules.topk(row, label, k) for row, label in zip(rows, labels, strict=True)]
     assert TopK(k).certify(ballots, labels).radius.tolist() == expected
@@ -170,12 +213,18 @@ def assert_same_as_slow(ballots, margin, k):
 
 
 def answers(proof):
-    return list(zip(proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist(), strict=True))
+    return list(
+        zip(proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist(), strict=True)
+    )
 
 
 def assert_holds(row):
-    """Run-off and tournament on one profile: the same decision, never above the truth, equal to it where exact."""
-    truths = {rule: attacker.truth(row, rule) for rule in (attacker.plurality, attacker.runoff, attacker.tournament)}
+    """Run-off and tournament on one profile: the same decision, never above the truth, equal to it
+    where exact."""
+    truths = {
+        rule: attacker.truth(row, rule)
+        for rule in (attacker.plurality, attacker.runoff, attacker.tournament)
+    }
     sums = attacker.parts(attacker.tally(row, 0.0).sum(axis=0, keepdims=True), row.shape[1])
     for rule in (Plurality(), RunOff(), RunOff(exact=True), Tournament()):
         decide = DECISIONS[type(rule)]
@@ -186,16 +235,24 @@ def assert_holds(row):
             assert proof.radius[0] == truths[decide], (rule, row)
 
 
-@pytest.mark.parametrize(("n_labels", "how_many", "most_submodels"), [(2, 300, 7), (3, 4000, 7), (4, 800, 5)])
+@pytest.mark.parametrize(
+    ("n_labels", "how_many", "most_submodels"), [(2, 300, 7), (3, 4000, 7), (4, 800, 5)]
+)
 def test_contested_elections(n_labels, how_many, most_submodels):
-    for row in attacker.profiles(np.random.default_rng(n_labels), how_many, n_labels, most_submodels):
+    for row in attacker.profiles(
+        np.random.default_rng(n_labels), how_many, n_labels, most_submodels
+    ):
         assert_holds(row)
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("n_labels", "how_many", "most_submodels"), [(3, 80_000, 8), (4, 20_000, 6)])
+@pytest.mark.parametrize(
+    ("n_labels", "how_many", "most_submodels"), [(3, 80_000, 8), (4, 20_000, 6)]
+)
 def test_many_contested_elections(n_labels, how_many, most_submodels):
-    for row in attacker.profiles(np.random.default_rng(100 + n_labels), how_many, n_labels, most_submodels):
+    for row in attacker.profiles(
+        np.random.default_rng(100 + n_labels), how_many, n_labels, most_submodels
+    ):
         assert_holds(row)
 
 
@@ -220,4 +277,6 @@ def test_topk_everywhere():
         for ballot in combinations_with_replacement(range(n_labels), n_submodels):
             votes = np.eye(n_labels)[list(ballot)]
             for label, k in product(range(n_labels), range(1, n_labels + 1)):
-                assert TopK(k).certify(votes[None], [label]).radius[0] == every_topk_attack(votes.astype(int), label, k)
+                assert TopK(k).certify(votes[None], [label]).radius[0] == every_topk_attack(
+                    votes.astype(int), label, k
+                )

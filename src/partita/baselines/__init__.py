@@ -1,11 +1,13 @@
-"""The other defences, behind the same fit, predict and certify: what a claim to be better is compared with."""
+"""The other defences, behind the same fit, predict and certify: what a claim to be better is
+compared with."""
 
-from .ablation import RandomizedAblationClassifier
-from .ablation_bounds import ablation_radius
-from .ablation_regression import RandomizedAblationRegressor
-from .constant import ConstantClassifier, ConstantRegressor
-from .rows import RowPartitionClassifier
-from .smoothing import SmoothingClassifier
+from ._ablation import RandomizedAblationClassifier
+from ._ablation_bounds import ablation_radius
+from ._ablation_regression import RandomizedAblationRegressor
+from ._comparison import compare
+from ._constant import ConstantClassifier, ConstantRegressor
+from ._rows import RowPartitionClassifier
+from ._smoothing import SmoothingClassifier
 
 __all__ = [
     "ConstantClassifier",
@@ -15,4 +17,5 @@ __all__ = [
     "RowPartitionClassifier",
     "SmoothingClassifier",
     "ablation_radius",
+    "compare",
 ]

@@ -1,4 +1,5 @@
-"""From ballots to radii in integers: compiled where numba is installed, in numpy otherwise, with equal answers.
+"""From ballots to radii in integers: compiled where numba is installed, in numpy otherwise, with
+equal answers.
 
 ``python -m partita.kernels`` compiles everything once, so that no later process waits for it.
 """
@@ -15,7 +16,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-BLOCK = 2**18  # scores in a block of rows: small enough for a core's cache, large enough to hide the call
+BLOCK = (
+    2**18
+)  # scores in a block of rows: small enough for a core's cache, large enough to hide the call
 
 
 @cache
@@ -36,7 +39,8 @@ def _threads() -> int:
 
 
 def over_rows(work: Callable[[slice], int], n_rows: int, per_row: int) -> int:
-    """Run ``work`` on blocks of rows in threads; the first row that any of them complains of, -1 where none does."""
+    """Run ``work`` on blocks of rows in threads; the first row that any of them complains of, -1
+    where none does."""
     step = max(1, BLOCK // max(1, per_row))
     blocks = [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
@@ -62,7 +66,8 @@ def as_floats(block: Array) -> Array:
 def decide(
     name: str, ballots: Array, setting: Any, labels: Array | None = None, shift: Array | None = None
 ) -> tuple[Array, Array, Array, int]:
-    """Prediction, radius and runner-up of every row, and the first row that is not finite (-1: none)."""
+    """Prediction, radius and runner-up of every row, and the first row that is not finite (-1:
+    none)."""
     n_rows, n_submodels, n_labels = ballots.shape
     kernel = getattr(_kernels(), name)
     prediction = np.zeros(n_rows, np.int64) if labels is None else labels.astype(np.int64)
@@ -80,7 +85,8 @@ def decide(
 
 
 def stay_inside(votes: Array, lower: Array, upper: Array) -> tuple[Array, int]:
-    """How many votes an attacker may set before their lower median leaves [lower, upper], and the first row that is not finite."""
+    """How many votes an attacker may set before their lower median leaves [lower, upper], and the
+    first row that is not finite."""
     radius = np.zeros(len(votes), np.int64)
 
     def work(rows: slice) -> int:
@@ -99,32 +105,45 @@ def gaps(name: str, ballots: Array, setting: Any, shift: Array | None = None) ->
     if shift is not None:
         block = block.astype(np.float64) - shift
     n_rows, n_submodels, n_labels = block.shape
-    losses, budgets = np.zeros((n_rows, n_labels, n_submodels), np.int32), np.zeros((n_rows, n_labels), np.int64)
+    losses, budgets = (
+        np.zeros((n_rows, n_labels, n_submodels), np.int32),
+        np.zeros((n_rows, n_labels), np.int64),
+    )
     getattr(_kernels(), f"{name}_losses")(block, setting, losses, budgets)
     return losses, budgets
 
 
 def median_gaps(votes: Array, lower: Array, upper: Array) -> Gaps:
     """The same for a median and its two bounds."""
-    losses, budgets = np.zeros((len(votes), 2, votes.shape[1]), np.int32), np.zeros((len(votes), 2), np.int64)
+    losses, budgets = (
+        np.zeros((len(votes), 2, votes.shape[1]), np.int32),
+        np.zeros((len(votes), 2), np.int64),
+    )
     _kernels().median_losses(votes, lower, upper, losses, budgets)
     return losses, budgets
 
 
-def reach_radius(gap_form: Gaps, starts: Array, members: Array, largest: int) -> tuple[Array, Array]:
+def reach_radius(
+    gap_form: Gaps, starts: Array, members: Array, largest: int
+) -> tuple[Array, Array]:
     """The radius in groups of submodels, and the rival, of every row."""
     radius, rival = np.zeros(len(gap_form[1]), np.int64), np.zeros(len(gap_form[1]), np.int64)
     _kernels().reach_radius(*gap_form, starts, members, largest, radius, rival)
     return radius, rival
 
 
-def worst_choice(size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array) -> tuple[int, Array]:
-    """The most rows that fall to one choice of ``size`` groups, and the choice; every choice is tried, in threads."""
+def worst_choice(
+    size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array
+) -> tuple[int, Array]:
+    """The most rows that fall to one choice of ``size`` groups, and the choice; every choice is
+    tried, in threads."""
     n_groups = len(starts) - 1
 
     def try_from(first: int) -> tuple[int, Array]:
         chosen = np.zeros(size, np.int64)
-        return int(_kernels().worst_choice(first, size, losses, budgets, rows, starts, members, chosen)), chosen
+        return int(
+            _kernels().worst_choice(first, size, losses, budgets, rows, starts, members, chosen)
+        ), chosen
 
     with ThreadPoolExecutor(_threads()) as pool:
         tried = list(pool.map(try_from, range(n_groups - size + 1)))

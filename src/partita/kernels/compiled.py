@@ -1,15 +1,17 @@
 """All compiled code, in this one file: numba's cache does not see a change in another.
 
-Every kernel works on one block of rows, releases the GIL and starts no threads of its own (``kernels.over_rows`` splits the rows).
-``plain`` holds the numpy twin of each, with the same signature and equal answers.
+Every kernel works on one block of rows, releases the GIL and starts no threads of its own
+(``kernels.over_rows`` splits the rows). ``plain`` holds the numpy twin of each, with the same
+signature and equal answers.
 
-``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots, setting, prediction, radius, runner_up)``
-fills the last three arrays and returns the first row that holds a NaN or an infinity (-1: none). Radii count submodels here; the
-number of all submodels means that nothing can change the prediction.
+``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots,
+setting, prediction, radius, runner_up)`` fills the last three arrays and returns the first row that
+holds a NaN or an infinity (-1: none). Radii count submodels here; the number of all submodels means
+that nothing can change the prediction.
 
-``..._losses`` write a decision out as gaps: what corrupting each submodel costs the prediction against each rival, and what it can afford;
-``reach_radius`` counts in units that reach several submodels each.
-"""
+``..._losses`` write a decision out as gaps: what corrupting each submodel costs the prediction
+against each rival, and what it can afford; ``reach_radius`` counts in units that reach several
+submodels each."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -26,7 +28,8 @@ FAR = 2**62  # beyond every gap
 
 
 def _compile(function: F) -> F:
-    """Compile at the first call and keep the result on disk; where nothing can be written, compile in every process."""
+    """Compile at the first call and keep the result on disk; where nothing can be written, compile
+    in every process."""
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
@@ -34,16 +37,16 @@ def _compile(function: F) -> F:
         return numba.njit(**options)(function)
 
 
-# ---- from losses and budget to radius: the one theorem behind plurality, tournament and median ----
+# ---- from losses and budget to radius: the one theorem behind plurality, tournament and median
+# ----
 
 
 @_compile
 def gap_radius(histogram: Array, budget: int) -> int:
     """How many submodels an attacker may take before the losses exceed the budget.
 
-    ``histogram[loss]`` counts the submodels whose corruption costs ``loss``; the attacker takes the dearest first. -1: the budget
-    is negative, so all is lost already.
-    """
+    ``histogram[loss]`` counts the submodels whose corruption costs ``loss``; the attacker takes the
+    dearest first. -1: the budget is negative, so all is lost already."""
     if budget < 0:
         return -1
     taken = 0
@@ -93,7 +96,9 @@ def _leader(counts: Array, without: int) -> int:
 
 
 @_compile
-def plurality(ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+def plurality(
+    ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array
+) -> int:
     n_rows, n_submodels, n_labels = ballots.shape
     votes = np.empty(n_submodels, np.int64)
     counts = np.empty(n_labels, np.int64)
@@ -105,7 +110,11 @@ def plurality(ballots: Array, unused: int, prediction: Array, radius: Array, run
         y = _leader(counts, -1)
         z = _leader(counts, y)
         prediction[i], radius[i], runner_up[i] = y, n_submodels, z
-        if z >= 0:  # no other rival is nearer, and the dearest losses, those of y's voters, are the same for all
+        if (
+            z >= 0
+            # no other rival is nearer, and the dearest losses, those of y's voters, are the same
+            # for all
+        ):
             losses[0], losses[2] = counts[z], counts[y]
             losses[1] = n_submodels - counts[y] - counts[z]
             radius[i] = gap_radius(losses, counts[y] - counts[z] - (z < y))
@@ -132,7 +141,8 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
     n_labels, n_submodels = counts.shape[0], counts.sum()
     if k >= n_labels:
         return n_submodels
-    # z ranks above y while y has at most lead[z] votes, so the k largest are the cheapest rivals whatever y loses
+    # z ranks above y while y has at most lead[z] votes, so the k largest are the cheapest rivals
+    # whatever y loses
     for z in range(n_labels):
         lead[z] = counts[z] - (y < z)
     lead[y] = -FAR
@@ -146,7 +156,8 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
             deficit += max(0, counts[y] - m - lead[rank])
         if deficit <= m:
             return m - 1
-    # y has no vote left and some rivals still need one each: every other label gives, all but the one vote a rival behind y must keep
+    # y has no vote left and some rivals still need one each: every other label gives, all but the
+    # one vote a rival behind y must keep
     spare = n_submodels - counts[y]
     for z in range(y + 1, n_labels):
         spare -= counts[z] > 0
@@ -158,7 +169,8 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
 
 @_compile
 def _lay_out(row: Array, by_label: Array) -> None:
-    """Copy a row's ballots label by label, so that the loops over submodels run through memory in order."""
+    """Copy a row's ballots label by label, so that the loops over submodels run through memory in
+    order."""
     for y in range(row.shape[1]):
         for t in range(row.shape[0]):
             by_label[y, t] = row[t, y]
@@ -176,7 +188,8 @@ def _duel(mine: Array, other: Array) -> tuple[Any, Any]:
 
 @_compile
 def dp(a: int, b: int) -> int:
-    """How many submodels may fall while a label keeps one of its two smallest vote gaps non-negative, its place in the top two."""
+    """How many submodels may fall while a label keeps one of its two smallest vote gaps
+    non-negative, its place in the top two."""
     return max((a + 2) // 2, (b + 2) // 2, (a + b + 4) // 3) - 1
 
 
@@ -194,12 +207,14 @@ def _two_smallest_gaps(counts: Array, y: int) -> tuple[int, int]:
 
 
 @_compile
-def _overtake(y: int, z: int, row: Array, votes: Array, counts: Array, duel_gap: int, limit: int, worth: Array) -> int:
-    """The fewest submodels, all made to score z first and y last, that bring z into round 2 and let it beat y there.
+def _overtake(
+    y: int, z: int, row: Array, votes: Array, counts: Array, duel_gap: int, limit: int, worth: Array
+) -> int:
+    """The fewest submodels, all made to score z first and y last, that bring z into round 2 and let
+    it beat y there.
 
-    ``worth[u, p]`` counts the submodels that vote u, by what winning one over is worth in round 2 (2: it preferred y, 1: a tie,
-    0: z). ``limit`` where it takes that many or more.
-    """
+    ``worth[u, p]`` counts the submodels that vote u, by what winning one over is worth in round 2
+    (2: it preferred y, 1: a tie, 0: z). ``limit`` where it takes that many or more."""
     worth[:] = 0
     for t in range(votes.shape[0]):
         worth[votes[t], 1 + (row[t, y] > row[t, z]) - (row[t, y] < row[t, z])] += 1
@@ -209,7 +224,9 @@ def _overtake(y: int, z: int, row: Array, votes: Array, counts: Array, duel_gap:
         needed = twos = ones = 0
         for u in range(counts.shape[0]):
             if u != y and u != z:
-                need = counts[u] + (u < z) - counts[z] - k  # voters u must lose, or it ranks above z
+                need = (
+                    counts[u] + (u < z) - counts[z] - k
+                )  # voters u must lose, or it ranks above z
                 if need > 0:
                     needed += need
                     from_twos = min(need, worth[u, 2])
@@ -254,7 +271,9 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
                 above, below = _duel(by_label[y], by_label[z])
                 duel_gap = above - below - (z < y)
                 if exact:
-                    least = min(least, _overtake(y, z, row, votes, counts, duel_gap, least + 1, worth) - 1)
+                    least = min(
+                        least, _overtake(y, z, row, votes, counts, duel_gap, least + 1, worth) - 1
+                    )
                 else:
                     enter = 0 if z == w else (counts[w] - counts[z] - (z < w)) // 2
                     least = min(least, max(enter, duel_gap // 2))
@@ -264,14 +283,16 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
 
 @_compile
 def _word(mine: float, other: float, margin: float) -> Any:
-    """What one submodel says in a duel, an integer in [-Q, Q]; rounding half to even keeps it antisymmetric."""
+    """What one submodel says in a duel, an integer in [-Q, Q]; rounding half to even keeps it
+    antisymmetric."""
     share = (np.float64(mine) - np.float64(other)) / margin
     return np.int32(np.rint(Q * max(-1.0, min(1.0, share))))
 
 
 @_compile
 def _all_duels(by_label: Array, margin: float, head_start: Array, gaps: Array, wins: Array) -> None:
-    """``gaps[y, z]``: the sum of the words and y's head start over z; ``wins`` is filled only without a margin."""
+    """``gaps[y, z]``: the sum of the words and y's head start over z; ``wins`` is filled only
+    without a margin."""
     n_labels, n_submodels = by_label.shape
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
@@ -304,8 +325,11 @@ def _best_worst_duel(gaps: Array) -> int:
 
 
 @_compile
-def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array) -> int:
-    """``setting``: the margin, and every label's head start, an integer that is added to its gaps once (int64, one per label)."""
+def tournament(
+    ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
+) -> int:
+    """``setting``: the margin, and every label's head start, an integer that is added to its gaps
+    once (int64, one per label)."""
     n_rows, n_submodels, n_labels = ballots.shape
     margin, head_start = setting
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
@@ -342,7 +366,8 @@ def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, 
 
 @_compile
 def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
-    """Certify that the lower median stays in [lower, upper]; -1: it is outside. No vote can pass an infinite bound."""
+    """Certify that the lower median stays in [lower, upper]; -1: it is outside. No vote can pass an
+    infinite bound."""
     n_rows, n_submodels = votes.shape
     tie = 1 - n_submodels % 2  # for even numbers of votes the lower median lies below the middle
     losses = np.zeros(3, np.int64)
@@ -369,7 +394,8 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
 
 @_compile
 def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
-    """``losses[i, z, t]``: what corrupting submodel t costs row i's label against z; ``budgets[i, z]``: what it can afford.
+    """``losses[i, z, t]``: what corrupting submodel t costs row i's label against z; ``budgets[i,
+    z]``: what it can afford.
 
     Against itself the budget is FAR.
     """
@@ -386,7 +412,9 @@ def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array)
 
 
 @_compile
-def tournament_losses(ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array) -> None:
+def tournament_losses(
+    ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array
+) -> None:
     n_rows, n_submodels, n_labels = ballots.shape
     margin, head_start = setting
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
@@ -410,7 +438,8 @@ def tournament_losses(ballots: Array, setting: tuple[float, Array], losses: Arra
 
 @_compile
 def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budgets: Array) -> None:
-    """Rival 0 is the way above the upper bound, rival 1 the way below the lower one; an infinite bound cannot be passed."""
+    """Rival 0 is the way above the upper bound, rival 1 the way below the lower one; an infinite
+    bound cannot be passed."""
     n_rows, n_submodels = votes.shape
     for i in range(n_rows):
         budgets[i, 0] = budgets[i, 1] = -n_submodels
@@ -440,12 +469,21 @@ def _sorted_radius(totals: Array, budget: int) -> int:
 
 
 @_compile
-def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, largest: int, radius: Array, rival: Array) -> None:
-    """How many groups of submodels an attacker may take before their losses, added up group by group, can exceed a budget.
+def reach_radius(
+    losses: Array,
+    budgets: Array,
+    starts: Array,
+    members: Array,
+    largest: int,
+    radius: Array,
+    rival: Array,
+) -> None:
+    """How many groups of submodels an attacker may take before their losses, added up group by
+    group, can exceed a budget.
 
-    Group g holds the submodels ``members[starts[g]:starts[g + 1]]``; a submodel in two groups counts twice, which errs on the safe side.
-    ``largest`` is the most that one group can cost. Fills the smallest radius over all rivals and the rival (-1: none can win).
-    """
+    Group g holds the submodels ``members[starts[g]:starts[g + 1]]``; a submodel in two groups
+    counts twice, which errs on the safe side. ``largest`` is the most that one group can cost.
+    Fills the smallest radius over all rivals and the rival (-1: none can win)."""
     n_rows, n_rivals = budgets.shape
     n_groups = starts.shape[0] - 1
     totals = np.empty(n_groups, np.int64)
@@ -477,12 +515,21 @@ def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, l
 
 
 @_compile
-def worst_choice(first: int, size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array, chosen: Array) -> int:
-    """The most rows that fall to one choice of ``size`` groups, the smallest of them ``first``; ``chosen`` is filled with the choice.
+def worst_choice(
+    first: int,
+    size: int,
+    losses: Array,
+    budgets: Array,
+    rows: Array,
+    starts: Array,
+    members: Array,
+    chosen: Array,
+) -> int:
+    """The most rows that fall to one choice of ``size`` groups, the smallest of them ``first``;
+    ``chosen`` is filled with the choice.
 
-    ``losses[t, p]``, ``budgets[p]`` and ``rows[p]`` belong to pair p of a row and a rival; pairs of a row stand together. The sums of
-    a choice are built up group by group, each submodel once.
-    """
+    ``losses[t, p]``, ``budgets[p]`` and ``rows[p]`` belong to pair p of a row and a rival; pairs of
+    a row stand together. The sums of a choice are built up group by group, each submodel once."""
     n_submodels, n_pairs = losses.shape
     n_groups = starts.shape[0] - 1
     sums = np.zeros((size + 1, n_pairs), np.int32)

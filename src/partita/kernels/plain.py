@@ -1,4 +1,5 @@
-"""The numpy twin of ``compiled``: the same signatures, the same answers, used where numba is absent."""
+"""The numpy twin of ``compiled``: the same signatures, the same answers, used where numba is
+absent."""
 
 from itertools import combinations
 from typing import Any
@@ -13,7 +14,8 @@ FAR = 2**62
 
 
 def gap_radius(histogram: Array, budget: Array) -> Array:
-    """See ``compiled.gap_radius``; here ``histogram[..., loss]`` and ``budget[...]`` hold many rows."""
+    """See ``compiled.gap_radius``; here ``histogram[..., loss]`` and ``budget[...]`` hold many
+    rows."""
     left = np.array(budget, dtype=np.int64)
     taken = np.where(left < 0, -1, 0)
     open_ = left >= 0
@@ -43,7 +45,9 @@ def _leader(counts: Array, without: Array) -> Array:
     return rest.argmax(1)
 
 
-def plurality(ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+def plurality(
+    ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array
+) -> int:
     bad = _first_bad(ballots)
     if bad >= 0:
         return bad
@@ -100,10 +104,14 @@ def _signs(ballots: Array, y: Array, z: int) -> Array:
     return (mine > other).astype(np.int64) - (mine < other)
 
 
-def _overtake(y: Array, z: int, signs: Array, votes: Array, counts: Array, duel_gap: Array, limit: Array) -> Array:
+def _overtake(
+    y: Array, z: int, signs: Array, votes: Array, counts: Array, duel_gap: Array, limit: Array
+) -> Array:
     """See ``compiled._overtake``."""
     n_labels = counts.shape[1]
-    worth = np.stack([[((votes == u) & (signs == p)).sum(1) for p in (-1, 0, 1)] for u in range(n_labels)])
+    worth = np.stack(
+        [[((votes == u) & (signs == p)).sum(1) for p in (-1, 0, 1)] for u in range(n_labels)]
+    )
     worth[z] = 0
     others = np.stack([(u != y) & (u != z) for u in range(n_labels)])
     before = (np.arange(n_labels) < z)[:, None]
@@ -162,8 +170,12 @@ def _words(mine: Array, other: Array, margin: float) -> Array:
     return np.sign(difference).astype(np.int64)
 
 
-@np.errstate(over="ignore")  # a difference or quotient beyond all numbers is clipped, as it should be
-def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array) -> int:
+@np.errstate(
+    over="ignore"
+)  # a difference or quotient beyond all numbers is clipped, as it should be
+def tournament(
+    ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
+) -> int:
     bad = _first_bad(ballots)
     if bad >= 0:
         return bad
@@ -175,16 +187,26 @@ def tournament(ballots: Array, setting: tuple[float, Array], prediction: Array, 
     gaps = np.full((n_rows, n_labels, n_labels), FAR)
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
-            gap = _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1) + head_start[y] - head_start[z]
+            gap = (
+                _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1)
+                + head_start[y]
+                - head_start[z]
+            )
             gaps[:, y, z], gaps[:, z, y] = gap, -gap
     winner = gaps.min(2).argmax(1)
     rows = np.arange(n_rows)
     largest = Q if margin > 0 else 1
-    least, least_gap, rival = np.full(n_rows, n_submodels), np.zeros(n_rows, np.int64), np.full(n_rows, -1)
+    least, least_gap, rival = (
+        np.full(n_rows, n_submodels),
+        np.zeros(n_rows, np.int64),
+        np.full(n_rows, -1),
+    )
     for z in range(n_labels):
         words = _words(ballots[rows, :, winner], ballots[:, :, z], margin)
         cells = rows[:, None] * (2 * largest + 1) + words + largest
-        losses = np.bincount(cells.ravel(), minlength=n_rows * (2 * largest + 1)).reshape(n_rows, -1)
+        losses = np.bincount(cells.ravel(), minlength=n_rows * (2 * largest + 1)).reshape(
+            n_rows, -1
+        )
         gap = gaps[rows, winner, z] - (z < winner)
         reach = gap_radius(losses, gap)
         nearer = (rival < 0) | (reach < least) | ((reach == least) & (gap < least_gap))
@@ -202,7 +224,10 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
     n_submodels = votes.shape[1]
     tie = 1 - n_submodels % 2
     radius[:] = n_submodels
-    for inside, open_side, term in ((votes <= upper[:, None], upper == np.inf, 0), (votes >= lower[:, None], lower == -np.inf, tie)):
+    for inside, open_side, term in (
+        (votes <= upper[:, None], upper == np.inf, 0),
+        (votes >= lower[:, None], lower == -np.inf, tie),
+    ):
         count = inside.sum(1)
         losses = np.stack([n_submodels - count, np.zeros_like(count), count], axis=1)
         reach = gap_radius(losses, 2 * count - n_submodels - term)
@@ -215,11 +240,15 @@ def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array)
     rows, labels = np.arange(len(ballots)), np.arange(ballots.shape[2])
     y = counts.argmax(1)
     budgets[:] = counts[rows, y][:, None] - counts - (labels < y[:, None])
-    losses[:] = 1 + (votes == y[:, None])[:, None].astype(np.int64) - (votes[:, None] == labels[:, None])
+    losses[:] = (
+        1 + (votes == y[:, None])[:, None].astype(np.int64) - (votes[:, None] == labels[:, None])
+    )
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 
-def tournament_losses(ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array) -> None:
+def tournament_losses(
+    ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array
+) -> None:
     n_rows, _, n_labels = ballots.shape
     margin, head_start = setting
     decision = np.zeros((3, n_rows), np.int64)
@@ -241,7 +270,15 @@ def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budge
     losses[lower == -np.inf, 1], budgets[lower == -np.inf, 1] = 0, FAR
 
 
-def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, largest: int, radius: Array, rival: Array) -> None:
+def reach_radius(
+    losses: Array,
+    budgets: Array,
+    starts: Array,
+    members: Array,
+    largest: int,
+    radius: Array,
+    rival: Array,
+) -> None:
     n_groups = len(starts) - 1
     radius[:], rival[:] = n_groups, -1
     totals = np.zeros((*budgets.shape, n_groups), np.int64)
@@ -256,7 +293,16 @@ def reach_radius(losses: Array, budgets: Array, starts: Array, members: Array, l
             radius[i] = reach[i, rival[i]]
 
 
-def worst_choice(first: int, size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array, chosen: Array) -> int:
+def worst_choice(
+    first: int,
+    size: int,
+    losses: Array,
+    budgets: Array,
+    rows: Array,
+    starts: Array,
+    members: Array,
+    chosen: Array,
+) -> int:
     n_groups = len(starts) - 1
     most = -1
     for others in combinations(range(first + 1, n_groups), size - 1):

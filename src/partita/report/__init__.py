@@ -6,20 +6,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from .. import __version__, store
-from ..atomic import write_whole
-from ..audit.findings import read_audit
+from .. import __version__
+from .._support.atomic import write_whole
+from ..audit._findings import read_audit
 from ..errors import InputError
-from ..files import sha256_of
-from ..sweep import read_sweep
-from ..workflow import Certified
-from .facts import gather
-from .page import render
+from ..store import _store as store
+from ..tables._open import sha256_of
+from ..workflow._sweep import read_sweep
+from ..workflow._workflow import Certified
+from ._facts import gather
+from ._page import render
 
 __all__ = ["gather", "render", "write_report"]
 
 
-def write_report(certified: Certified, out: Any, sweep: Any = None, title: str | None = None, audit: Any = None) -> Path:
+def write_report(
+    certified: Certified, out: Any, sweep: Any = None, title: str | None = None, audit: Any = None
+) -> Path:
     """Write the report on a table that a stored model was asked about.
 
     Parameters
@@ -44,17 +47,21 @@ def write_report(certified: Certified, out: Any, sweep: Any = None, title: str |
     target = (certified.manifest.get("about") or {}).get("target")
     if swept is not None and target is not None and swept["target"] != target:
         raise InputError(
-            f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: give the sweep of this model's data"
+            f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: "
+            "give the sweep of this model's data"
         )
     audited = None if audit is None else read_audit(audit)
     if audited is not None and audited["of"].get("model") != store.digest(certified.manifest):
-        raise InputError("audit is of another model: give what partita audit --out wrote for this one")
+        raise InputError(
+            "audit is of another model: give what partita audit --out wrote for this one"
+        )
     name = certified.file.path.name
     facts = gather(
         certified.answers,
         title=title or f"Certificates for {name}",
         truth=certified.truth,
-        origin=origin_of(certified.manifest) | {"certified data": f"{name}, sha256 {sha256_of(certified.file.path)}"},
+        origin=origin_of(certified.manifest)
+        | {"certified data": f"{name}, sha256 {sha256_of(certified.file.path)}"},
         files={file: facts["sha256"] for file, facts in certified.manifest["files"].items()},
         swept=swept,
         audited=audited,
@@ -74,7 +81,8 @@ def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
         "Python": platform.python_version(),
         **{library: version(library) for library in manifest["versions"]},
         "stored with": ", ".join(
-            f"{library} {number}" for library, number in {"partita": manifest["partita"], **manifest["versions"]}.items()
+            f"{library} {number}"
+            for library, number in {"partita": manifest["partita"], **manifest["versions"]}.items()
         ),
         "random_state": str(manifest["random_state"]),
     }
@@ -82,7 +90,11 @@ def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
         found["target"] = f"{about['target']} ({about['task']})"
         found["estimator"] = str(about["estimator"])
         data = about["data"]
-        known = f"sha256 {data['sha256']}" if "sha256" in data else f"sha256 of its Parquet footers {data['footers']}"
+        known = (
+            f"sha256 {data['sha256']}"
+            if "sha256" in data
+            else f"sha256 of its Parquet footers {data['footers']}"
+        )
         found["training data"] = f"{data['name']}, {data['rows']:,} rows, {known}"
     return found
 
@@ -91,6 +103,10 @@ def _minute(stored: str) -> str:
     """An ISO time as the report writes times, in UTC; what is none as it is."""
     try:
         time = datetime.fromisoformat(stored)
-        return f"{time.astimezone(UTC):%Y-%m-%d %H:%M UTC}" if time.tzinfo else f"{time:%Y-%m-%d %H:%M}"
+        return (
+            f"{time.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+            if time.tzinfo
+            else f"{time:%Y-%m-%d %H:%M}"
+        )
     except (ValueError, OverflowError):
         return stored

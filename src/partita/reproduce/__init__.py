@@ -1,5 +1,6 @@
-"""The paper's tables and figures, one command each: the paper's number, ours, and the difference."""
+"""The paper's tables and figures, one command each: the paper's number, ours, and the
+difference."""
 
-from .work import reproduce
+from ._work import reproduce
 
 __all__ = ["reproduce"]

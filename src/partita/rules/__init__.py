@@ -1,10 +1,11 @@
 """Decision rules: decide and certify, from ballots alone."""
 
-from .base import Rule, certify, named_rule
-from .median import Median
-from .plurality import Plurality
-from .runoff import RunOff
-from .topk import TopK
-from .tournament import Tournament
+from ._base import Rule
+from ._certify import certify, named_rule
+from ._median import Median
+from ._plurality import Plurality
+from ._runoff import RunOff
+from ._topk import TopK
+from ._tournament import Tournament
 
 __all__ = ["Median", "Plurality", "Rule", "RunOff", "TopK", "Tournament", "certify", "named_rule"]

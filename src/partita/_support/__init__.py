@@ -1,0 +1,1 @@
+"""What every part of the program uses and no user imports."""

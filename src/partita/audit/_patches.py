@@ -1,0 +1,50 @@
+"""Patches: all pixels under a square are rewritten, wherever it does most harm."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..patches import certify_patches
+from ._evasion import Evader, Rewriting
+
+Array = NDArray[Any]
+
+PATCHES = (1, 2, 3, 4, 5)  # sides of the squares that are tried
+POSITIONS = 6  # for each image, those that look worst
+
+
+def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[Rewriting]] | None:
+    """Which images are proven against a square of that side (1 or 0), and attacks with it; None
+    where no image is, or it does not fit."""
+    question = evader.question
+    model = question.model
+    height, width = map(int, model.image_shape[:2])
+    if question.of_values or side > min(height, width) or len(model.units_) != height * width:
+        return None
+    proof = certify_patches(
+        question.ballots, model.partition_, model.image_shape, (side, side), question.answers.rule
+    )
+    if not (proof.radius >= 1).any():
+        return None
+    gains, choices = evader.gains(question.goals()[0])
+    harm = np.maximum(np.where(np.isfinite(gains), gains, 0), 0).reshape(height, width, -1)
+    windows = np.lib.stride_tricks.sliding_window_view(harm, (side, side), axis=(0, 1)).sum(
+        axis=(-2, -1)
+    )
+    places = np.argsort(-windows.reshape(-1, windows.shape[2]), axis=0, kind="stable")[:POSITIONS]
+    attacks = []
+    for place in places:  # one position for each image
+        plans = []
+        for row, position in enumerate(place):
+            top, left = divmod(int(position), width - side + 1)
+            units = [
+                (top + down) * width + left + across
+                for down in range(side)
+                for across in range(side)
+            ]
+            plans.append(
+                [(unit, int(choices[unit, row])) for unit in units if evader.options[unit]]
+            )
+        attacks.append(evader.write(plans))
+    return proof.radius, attacks

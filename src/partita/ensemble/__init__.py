@@ -1,0 +1,31 @@
+"""Estimators whose predictions carry a proof: submodels on disjoint sets of columns, and their
+ballots."""
+
+from typing import TYPE_CHECKING
+
+from .._support.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from ._classifier import FeaturePartitionClassifier
+    from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
+    from ._failures import FixedVote
+    from ._regressor import FeaturePartitionRegressor
+
+__all__ = [
+    "FeaturePartitionClassifier",
+    "FeaturePartitionRegressor",
+    "FixedVote",
+    "TableBoostingClassifier",
+    "TableBoostingRegressor",
+]
+
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "FeaturePartitionClassifier": "_classifier",
+        "FeaturePartitionRegressor": "_regressor",
+        "FixedVote": "_failures",
+        "TableBoostingClassifier": "_default_estimator",
+        "TableBoostingRegressor": "_default_estimator",
+    },
+)

@@ -1,0 +1,49 @@
+"""One model on all columns, for comparison: what the vote gives up for its proofs. It proves
+nothing itself."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from .._support.parallel import run_each
+from ..tables._table import Table
+from ._failures import FixedVote, fit_one
+from ._soundness import wants_integers
+
+Array = NDArray[Any]
+
+
+def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
+    """The ensemble's estimator, fitted on all columns; None where it fails."""
+    settings = {
+        "n_submodels": 1,
+        "partition": "random",
+        "spread": 1,
+        "label_attacks": None,
+        "on_failure": "vote",
+        "strict": False,
+    }
+    whole = clone(ensemble).set_params(**settings)
+    table, target, plan = whole._plan(X, y)
+    (fitted,) = run_each(fit_one, [plan.job(table, target, None, 0)], 1, 1, "", 0, plan.alone)
+    return None if isinstance(fitted, FixedVote) else fitted
+
+
+def full_predictions(ensemble: Any, table: Table) -> Array | None:
+    """What the full model says of every row; None where there is none, or where it fails."""
+    model = getattr(ensemble, "full_model_", None)
+    if model is None:
+        return None
+    try:
+        predicted = np.asarray(model.predict(table.take(list(range(table.n_columns)))))
+    except MemoryError:
+        raise
+    except Exception:  # it is for comparison only
+        return None
+    return (
+        np.asarray(ensemble.classes_[predicted.astype(np.int64)])
+        if hasattr(ensemble, "classes_") and wants_integers(model)
+        else predicted
+    )

@@ -1,0 +1,113 @@
+"""What would void the proof, as far as it can be seen before training."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
+
+from .._support.strictness import warn_or_raise
+from ..errors import SoundnessError
+
+PLAIN = (str, bytes, int, float, bool, complex, type(None))
+DEEPEST = 20  # parts inside parts
+
+
+def check_settings(ensemble: Any, estimator: Any) -> None:
+    """Settings under which training again on the same columns gives other votes."""
+    for name, part in parts_of(estimator):
+        if isinstance(part, FrozenEstimator):
+            raise SoundnessError(
+                f"{name} is a FrozenEstimator, which was fitted elsewhere, on columns that are "
+                "not its submodel's: give the estimator "
+                "itself, so that every submodel fits its own"
+            )
+        if not hasattr(part, "get_params") and _draws_at_random(part):
+            warn_or_raise(
+                f"{name} is a {type(part).__name__} with random_state=None, which draws from "
+                "numpy's global generator, so a submodel "
+                "depends on more than its columns: give it a random_state",
+                ensemble.strict,
+            )
+    for name, value in sorted(estimator.get_params().items()):
+        if name.split("__")[-1] == "warm_start" and value:
+            warn_or_raise(
+                f"{name}=True lets a submodel start from an earlier fit, so its votes depend on "
+                "more than its columns: set it to False",
+                ensemble.strict,
+            )
+    if not isinstance(ensemble.random_state, int) and not hasattr(
+        ensemble.random_state, "__index__"
+    ):
+        warn_or_raise(
+            f"random_state={ensemble.random_state!r} gives other submodels at every fit, so the "
+            "proof holds only for the one drawn now: "
+            "give a number",
+            ensemble.strict,
+        )
+
+
+def parts_of(estimator: Any) -> Iterator[tuple[str, Any]]:
+    """An estimator and everything it is made of, with where it stands: steps, estimators in lists,
+    splitters, what these hold."""
+    seen: set[int] = set()
+
+    def inside(name: str, part: Any, depth: int) -> Iterator[tuple[str, Any]]:
+        if (
+            isinstance(part, (*PLAIN, type))
+            or (callable(part) and not hasattr(part, "__dict__"))
+            or id(part) in seen
+        ):
+            return
+        seen.add(id(part))
+        if isinstance(part, list | tuple | set):
+            held = {f"{name}[{k}]": one for k, one in enumerate(part)}
+        elif isinstance(part, Mapping):
+            held = {f"{name}[{key!r}]": one for key, one in part.items()}
+        elif hasattr(part, "get_params"):
+            yield name, part
+            own = "" if name == "estimator" else f"{name}."
+            held = {f"{own}{key}": one for key, one in part.get_params(deep=False).items()}
+        elif hasattr(part, "split") and hasattr(part, "__dict__"):  # a splitter has no get_params
+            yield name, part
+            held = {f"{name}.{key}": one for key, one in vars(part).items()}
+        else:
+            return
+        if depth < DEEPEST:
+            for inner, one in held.items():
+                yield from inside(inner, one, depth + 1)
+
+    yield from inside("estimator", estimator, 0)
+
+
+def shares_a_generator(estimator: Any) -> bool:
+    """Whether a part of it draws from liblinear's or libsvm's generator, of which a process has one
+    for all its threads."""
+    return any(_is_of_liblinear(part) for _, part in parts_of(estimator))
+
+
+def is_balanced(estimator: Any) -> bool:
+    """Whether the estimator weighs its classes by their shares, as a prior would."""
+    weights = [getattr(part, "class_weight", None) for _, part in parts_of(estimator)]
+    return any(isinstance(weight, str) and weight.startswith("balanced") for weight in weights)
+
+
+def wants_integers(estimator: Any) -> bool:
+    """Whether the estimator learns labels 0, 1, 2, ... alone, as XGBoost does."""
+    return any(
+        type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
+    )
+
+
+def _is_of_liblinear(part: Any) -> bool:
+    if isinstance(part, LinearSVC | LinearSVR):
+        return True
+    if isinstance(part, LogisticRegression | LogisticRegressionCV):
+        return bool(part.solver == "liblinear")
+    return isinstance(part, SVC | NuSVC) and part.probability is True
+
+
+def _draws_at_random(splitter: Any) -> bool:
+    unseeded = "random_state" in vars(splitter) and splitter.random_state is None
+    return unseeded and bool(getattr(splitter, "shuffle", True))

@@ -1,0 +1,196 @@
+"""The report's sentences, so that the page, with and without its script, says the same.
+
+One criterion holds for a whole page: what a prediction must do to count as unchanged
+(``criterion_of``).
+"""
+
+from collections.abc import Mapping
+from math import sqrt
+from typing import Any
+
+from ..workflow._tally import ON_TRAINING
+
+SIGMA = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
+
+UNPROVEN = "Nothing is proven at r = 0."
+FULL_MODEL = "one model on all columns"
+
+
+def percent(share: float) -> str:
+    """A share in %; 100.0 only where it is all."""
+    return f"{100 * share if share == 1 else min(100 * share, 99.9):.1f} %"
+
+
+def number(value: Any) -> str:
+    """A value as the page's script would write it: whole numbers without a point."""
+    whole = isinstance(value, float) and value == round(value) and abs(value) < 1e15
+    return str(int(value)) if whole else str(value)
+
+
+def wilson(share: float, n: int) -> tuple[float, float]:
+    """The 95 % interval (Wilson's) of a share that was counted on n rows."""
+    scale = 1 + SIGMA**2 / n
+    middle = (share + SIGMA**2 / (2 * n)) / scale
+    half = SIGMA * sqrt(share * (1 - share) / n + SIGMA**2 / (4 * n * n)) / scale
+    return (0.0 if share == 0 else max(0.0, middle - half)), (
+        1.0 if share == 1 else min(1.0, middle + half)
+    )
+
+
+def interval(share: float, n: int) -> str:
+    """The same in words."""
+    low, high = wilson(share, n)
+    return f"{100 * low:.1f} to {100 * high:.1f}"
+
+
+def estimate(share: float, n: int) -> str:
+    """A share with its sampling error."""
+    return f"{percent(share)} ({sampling_error(share, n)})"
+
+
+def sampling_error(share: float, n: int) -> str:
+    return f"95 % interval {interval(share, n)}, {n:,} {'row' if n == 1 else 'rows'}"
+
+
+def _within(facts: Mapping[str, Any], what: str) -> str:
+    if facts["tolerance"] is not None:
+        return f"within {facts['tolerance']:.12g} of {what}"
+    return f"within {100 * facts['relative']:.12g} % of {what}"
+
+
+def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
+    """What every number of the page is about.
+
+    ``kind``: "label" (the prediction itself), "truth" (a value near the truth), "own" (a value near
+    where it is now), or "interval" (values without a tolerance). ``short``: where a value must
+    stay. ``text``: all of it in words."""
+    unknown = "Whether it is right is not known: the table has no target."
+    if not facts["of_values"]:
+        if facts["known_truth"]:
+            right = "It is right if that label is the true one."
+            about = "right or wrong; the headline and the curve count the right ones that stay"
+        else:
+            right, about = unknown, "right or wrong"
+        text = (
+            f"One criterion throughout: a prediction stays if it remains the same label. {right} "
+            f"Radii, sources and what one attacker changes are about staying, {about}."
+        )
+        return {"kind": "label", "short": "", "text": text}
+    if not facts["curves"]:
+        return {"kind": "interval", "short": "", "text": ""}
+    if not facts["known_truth"]:
+        near = _within(facts, "its own value")
+        text = f"One criterion throughout: a prediction stays if it remains {near}. {unknown}"
+        return {"kind": "own", "short": _within(facts, "the prediction"), "text": text}
+    near, apart = _within(facts, "the truth"), facts["n_rows"] - facts["right_now"]
+    text = (
+        f"One criterion throughout: a prediction is right if it lies {near}, and it holds against "
+        f"r {facts['what']} if it is right now and stays {near}. Headline, curve, radii, sources "
+        "and "
+        f"what one attacker breaks all mean this. {facts['right_now']:,} of {facts['n_rows']:,} "
+        f"predictions are right now; the other {apart:,} have no radius: they count as not "
+        "certified, "
+        "and apart from what an attacker can break."
+    )
+    return {"kind": "truth", "short": near, "text": text}
+
+
+def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What must be read before any number; each thing once, though warnings may tell it too."""
+    quality = facts["quality"]
+    found = []
+    if quality["on_training"]:
+        text = (
+            "These are the rows the model was trained on: how many predictions are right here says "
+            "nothing about new rows. Certify rows that it has not seen."
+        )
+        found.append({"kind": "training", "text": text})
+    told = [ON_TRAINING] if quality["on_training"] else []
+    found += [{"kind": "warning", "text": text} for text in quality["warnings"] if text not in told]
+    if quality["failed"] and not any("fixed vote" in text for text in quality["warnings"]):
+        text = (
+            f"{quality['failed']:,} of {facts['submodels']:,} submodels could not be fitted: each "
+            "casts a fixed vote, whatever its columns say."
+        )
+        found.append({"kind": "failed", "text": text})
+    return found
+
+
+def statements_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The headline at every radius that the slider can be moved to."""
+    if facts["curves"]:
+        return [_share_at(facts, r, share) for r, share in enumerate(facts["curves"][0]["share"])]
+    return [_width_at(facts, r, width) for r, width in enumerate(facts["widths"])]
+
+
+def _whatever(facts: Mapping[str, Any], r: int) -> str:
+    return f"whatever is written into any {r} of the {facts['total']:,} {facts['what']}"
+
+
+def _share_at(facts: Mapping[str, Any], r: int, share: float) -> dict[str, Any]:
+    known = facts["known_truth"]
+    return {
+        "title": "What is proven" if r else "With nobody attacking",
+        "number": percent(share),
+        "error": sampling_error(share, facts["n_rows"]) if known or r else "",
+        "sentence": _sentence(facts, r, share),
+        "beaten": _beaten(facts["quality"]["constant"], share) if known else "",
+        "together": _together(facts, r),
+    }
+
+
+def _sentence(facts: Mapping[str, Any], r: int, share: float) -> str:
+    """What the large number counts; accuracy without an attack is not called proven."""
+    of = f"{round(share * facts['n_rows']):,} of {facts['n_rows']:,} predictions"
+    of_labels = facts["criterion"]["kind"] == "label"
+    if facts["known_truth"]:
+        near = "are right" if of_labels else f"lie {facts['criterion']['short']}"
+        if r == 0:
+            return f"{of} {near} with nobody attacking. {UNPROVEN}"
+        return (
+            f"{of} {near} and {'stay right' if of_labels else 'stay there'}, {_whatever(facts, r)}."
+        )
+    if r == 0:
+        return f"With nobody attacking, every prediction is what it is. {UNPROVEN}"
+    stay = "stay what they are" if of_labels else f"stay {_within(facts, 'their own value')}"
+    return f"{of} {stay}, {_whatever(facts, r)}."
+
+
+def _beaten(constant: Mapping[str, Any] | None, share: float) -> str:
+    if constant is None or constant["share"] < share:
+        return ""
+    return f"Always answering {number(constant['answer'])} does at least as well at this radius."
+
+
+def _together(facts: Mapping[str, Any], r: int) -> str:
+    """What one attacker can do to all rows, as far as that was worked out."""
+    one = next((one for one in facts["collective"] if one["radius"] == r), None)
+    if one is None:
+        return ""
+    who = f"One attacker who owns the same {r} in every row"
+    most = f"at most {one['changed']:,}"
+    kind, n_rows = facts["criterion"]["kind"], f"{facts['n_rows']:,}"
+    if kind == "label":
+        return f"{who} changes {most} of {n_rows} predictions."
+    if kind == "own":
+        near = _within(facts, "their own value")
+        return f"{who} moves {most} of {n_rows} predictions further: all others stay {near}."
+    return (
+        f"{who} breaks {most} of the {facts['right_now']:,} predictions that are right now: "
+        f"at least {facts['right_now'] - one['changed']:,} of {n_rows} "
+        f"stay {facts['criterion']['short']}."
+    )
+
+
+def _width_at(facts: Mapping[str, Any], r: int, width: Any) -> dict[str, Any]:
+    half = f"half of the {facts['n_rows']:,} predictions stay inside of"
+    return {
+        "title": "What is proven" if r else "With nobody attacking",
+        "number": number(width),
+        "error": "",
+        "sentence": f"The width of the interval that {half}, {_whatever(facts, r)}."
+        if r
+        else f"With nobody attacking, every prediction is one value. {UNPROVEN}",
+        "beaten": "",
+        "together": "",
+    }

@@ -1,0 +1,209 @@
+"""What --size smoke, laptop and full mean for each data set: which settings, rows, draws and seeds,
+and about how long it takes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ..errors import InputError
+from ._hyperparameters import EXCHANGES, settings_of_ablation, settings_of_submodel
+from ._runs import Run, Setting
+
+SIZES = ("smoke", "laptop", "full")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one size means for one data set. None: all there is, or as in the paper."""
+
+    stand_in: str | None = None  # the data that are taken instead
+    train_rows: int | None = None
+    test_rows: int | None = None
+    submodel: str = "lightgbm"  # "lightgbm", "small lightgbm" (for stand-ins) or "network"
+    ablated: str | None = (
+        "linear"  # the model of randomized ablation: "linear", "network", or None: it is left out
+    )
+    draws: int = 100_000
+    seeds: int = 1
+    ablated_rows: int | None = (
+        # how many rows ablation certifies, where fewer: each takes as many predictions as there are
+        # draws
+        None
+    )
+    counts: tuple[int, ...] | None = None  # the T that are run
+    spreads: tuple[int, ...] | None = None
+    largest: Mapping[str, int] | None = (
+        None  # a stand-in has few columns: the largest T, e and spread
+    )
+    seconds: tuple[float, float] = (1.0, 0.3)  # of a run, and of each submodel
+    ablation_seconds: float = 10.0
+
+    def runs(self, setting: Setting) -> list[Run]:
+        """The runs of a setting, one a seed; none where this size leaves it out."""
+        if setting.method in ("ablation", "smoothing") and self.ablated is None:
+            return []
+        if setting.method == "partition" and not (
+            self.counts is None
+            or (setting.count in self.counts and setting.spread in (self.spreads or (1,)))
+        ):
+            return []
+        asked = self._fitted(setting)
+        alike = asked.method == "constant" or (
+            asked.method == "partition" and asked.partition == "strided"
+        )
+        fixed = alike and not setting.data.startswith(
+            "ames"
+        )  # every seed splits the rows of Ames anew
+        return [Run(asked, self.details(asked), seed) for seed in range(1 if fixed else self.seeds)]
+
+    def details(self, setting: Setting) -> dict[str, Any]:
+        """How a setting is run: what its file must say to count as this run."""
+        details: dict[str, Any] = {
+            "stand_in": self.stand_in,
+            "train_rows": self.train_rows,
+            "test_rows": self.test_rows,
+        }
+        if setting.method == "constant":
+            return details
+        if setting.method == "partition":
+            kind = "linear" if setting.submodel == "linear" else self.submodel
+            exchanges = (
+                {"exchanges": EXCHANGES[setting.partition]}
+                if setting.partition in EXCHANGES
+                else {}
+            )
+            return (
+                details
+                | {
+                    "submodel": kind,
+                    "settings": settings_of_submodel(setting.data, kind, setting.count),
+                }
+                | exchanges
+            )
+        if setting.method == "ablation" and self.ablated_rows is not None:
+            details["test_rows"] = self.ablated_rows
+        return details | {
+            "model": self.ablated,
+            "draws": self.draws,
+            "settings": settings_of_ablation(setting.data, str(self.ablated)),
+        }
+
+    def estimate(self, run: Run) -> float:
+        """About how many seconds a run takes."""
+        one = run.setting
+        if one.method == "constant":
+            return 0.2
+        if one.method != "partition":
+            return self.ablation_seconds
+        tries = (
+            4 if one.data == "ames_raw" else 1
+        )  # the stretch is chosen on folds of the training rows
+        return (
+            self.seconds[0] + tries * self.seconds[1] * one.count
+        ) * one.spread  # so often every column is learnt from
+
+    def _fitted(self, setting: Setting) -> Setting:
+        """Within what a stand-in has: at most so many submodels, columns kept, and overlaps."""
+        if self.largest is None:
+            return setting
+        most = self.largest["e" if setting.method == "ablation" else "T"]
+        return replace(
+            setting,
+            count=min(setting.count, most),
+            spread=min(setting.spread, self.largest["spread"]),
+        )
+
+
+IMAGES_SMOKE = Plan(
+    "digits",
+    300,
+    100,
+    "small lightgbm",
+    "linear",
+    200,
+    largest={"T": 9, "e": 16, "spread": 2},
+    seconds=(0.3, 0.05),
+    ablation_seconds=1.0,
+)
+VALUES_SMOKE = Plan(
+    "diabetes",
+    300,
+    100,
+    "small lightgbm",
+    "linear",
+    200,
+    2,
+    largest={"T": 5, "e": 4, "spread": 2},
+    seconds=(0.2, 0.05),
+    ablation_seconds=0.5,
+)
+IMAGES_LAPTOP = Plan(None, 10_000, 1_000, "lightgbm", None)
+WEATHER_LAPTOP = Plan(
+    None,
+    200_000,
+    20_000,
+    draws=10_000,
+    counts=(1, 5, 11, 21, 31),
+    spreads=(1, 3),
+    seconds=(20, 10),
+    ablation_seconds=60,
+)
+AMES_FULL = Plan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
+
+PLANS: dict[str, dict[str, Plan]] = {
+    "smoke": {
+        "cifar10": IMAGES_SMOKE,
+        "mnist": IMAGES_SMOKE,
+        "weather": VALUES_SMOKE,
+        "ames": VALUES_SMOKE,
+        "ames_raw": VALUES_SMOKE,
+    },
+    "laptop": {
+        "cifar10": replace(
+            IMAGES_LAPTOP,
+            counts=(1, 5, 25, 55, 115, 180),
+            spreads=(1, 4, 8, 10),
+            seconds=(60.0, 0.0),
+        ),
+        "mnist": replace(
+            IMAGES_LAPTOP,
+            counts=(1, 5, 10, 25, 60, 80),
+            spreads=(1, 6, 9, 10, 12, 20, 30),
+            seconds=(10.0, 0.0),
+        ),
+        "weather": WEATHER_LAPTOP,
+        "ames": replace(
+            AMES_FULL, seeds=3, draws=10_000, counts=(1, 5, 11, 21, 31, 51), ablation_seconds=3.0
+        ),
+        "ames_raw": AMES_FULL,
+    },
+    "full": {
+        "cifar10": Plan(
+            submodel="network",
+            ablated="network",
+            ablated_rows=500,
+            seconds=(170.0, 0.0),
+            ablation_seconds=600.0,
+        ),
+        "mnist": Plan(
+            submodel="network",
+            ablated="network",
+            ablated_rows=500,
+            seconds=(60.0, 0.0),
+            ablation_seconds=330.0,
+        ),
+        "weather": Plan(seeds=10, seconds=(60.0, 20.0), ablation_seconds=3600.0),
+        "ames": AMES_FULL,
+        "ames_raw": AMES_FULL,
+    },
+}
+
+
+def plan(size: str, data: str) -> Plan:
+    check_size(size)
+    return PLANS[size][data]
+
+
+def check_size(size: str) -> None:
+    if size not in SIZES:
+        raise InputError(f"size is {size!r}: give one of {', '.join(SIZES)}")

@@ -1,0 +1,95 @@
+"""The submodels of a run, from the settings that its details hold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import Lasso, SGDRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from ..errors import MissingExtraError
+from ._hyperparameters import FEW
+
+Array = NDArray[Any]
+
+Settings = Mapping[str, Any]
+
+
+def boosting_of_values(settings: Settings) -> Any:
+    """LightGBM for values; texts become numbers inside each submodel."""
+    codes = OrdinalEncoder(
+        handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2
+    )
+    texts = make_column_transformer(
+        (codes, make_column_selector(dtype_include=[object, "string"])), remainder="passthrough"
+    )
+    return make_pipeline(texts, _lightgbm().LGBMRegressor(verbose=-1, **settings))
+
+
+def boosting_of_labels(settings: Settings) -> Any:
+    """LightGBM in place of a network, where there is no GPU."""
+    return _lightgbm().LGBMClassifier(verbose=-1, **settings)
+
+
+def linear_of_values(settings: Settings) -> Any:
+    """A linear model with an L1 penalty; texts become indicators, gaps the column's mean."""
+    texts = make_column_selector(dtype_include=[object, "string"])
+    numbers = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    columns = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), texts), remainder=numbers
+    )
+    return make_pipeline(columns, Lasso(**settings))
+
+
+def network(
+    settings: Settings, image_shape: tuple[int, int, int], count: int, checkpoint: Path
+) -> Any:
+    """One transformer for each set of pixels, all trained at once; for few sets, or one of all
+    pixels, the paper's networks."""
+    from ..vision import MaskedImageClassifier, PixelSetClassifier
+
+    if count <= FEW:
+        return MaskedImageClassifier(image_shape, checkpoint=checkpoint, **settings)
+    return PixelSetClassifier(image_shape, checkpoint=checkpoint.with_suffix(".pt"), **settings)
+
+
+def ablated_network(network: str, image_shape: tuple[int, int, int]) -> Any:
+    """The paper's network, for randomized ablation and smoothing."""
+    from ..vision import AblatedImageClassifier
+
+    return AblatedImageClassifier(image_shape, network=network)
+
+
+class AblatedLinear(SGDRegressor):  # type: ignore[misc]  # scikit-learn has no types
+    """A linear model for randomized ablation that needs no ablated rows: what is kept adds up, so
+    many draws are one matrix product."""
+
+    def predict_ablated(self, scaled: Array, kept: Array) -> Array:
+        """The values of rows (rows, columns) under each set of columns kept (sets, columns): (rows,
+        sets)."""
+        d = kept.shape[1]
+        parts = scaled * self.coef_[:d] + (1 - scaled) * self.coef_[d:]
+        return np.asarray(
+            parts.astype(np.float32) @ kept.T.astype(np.float32) + np.float32(self.intercept_[0])
+        )
+
+
+def ablated_linear() -> Any:
+    return AblatedLinear(
+        loss="huber", epsilon=1.0, alpha=1e-5, learning_rate="constant", eta0=0.03, average=True
+    )
+
+
+def _lightgbm() -> Any:
+    try:
+        import lightgbm
+    except ImportError as exc:
+        raise MissingExtraError(
+            "lightgbm", "reproducing the paper's tables", "partita[lightgbm]"
+        ) from exc
+    return lightgbm

@@ -1,0 +1,71 @@
+"""Where a predicted value must stay: between bounds, or within a distance of the prediction or the
+truth."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.arrays import array_of
+from ..errors import InputError
+
+Array = NDArray[Any]
+
+
+def bounds_around(
+    prediction: Array,
+    lower: Any = None,
+    upper: Any = None,
+    tolerance: Any = None,
+    relative: Any = None,
+    around: Any = None,
+) -> tuple[Array, Array, Array | None]:
+    """The lowest and the highest value that each prediction may take, and the truth this is about,
+    if it is."""
+    ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
+    if sum(ways) != 1:
+        raise InputError(
+            "certify needs to know what must hold: lower and upper, or tolerance, or relative, "
+            "and only one of the three"
+        )
+    n_rows = len(prediction)
+    if ways[0]:
+        if around is not None:
+            raise InputError(
+                "around goes with tolerance or relative: lower and upper say where the bounds are"
+            )
+        low, high = (
+            bound("lower", -np.inf if lower is None else lower, n_rows),
+            bound("upper", np.inf if upper is None else upper, n_rows),
+        )
+        check_order(low, high)
+        return low, high, None
+    name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
+    width = array_of(name, width, np.float64)
+    if width.shape not in ((), (n_rows,)) or not np.all(width >= 0):
+        raise InputError(
+            f"{name} must be a number, 0 or above, or one for each of the {n_rows} rows"
+        )
+    middle = prediction if around is None else array_of("around", around, np.float64)
+    if middle.shape != (n_rows,) or not np.all(np.isfinite(middle)):
+        raise InputError(f"around must hold one finite number for each of the {n_rows} rows")
+    if relative is not None:
+        width = width * np.abs(middle)
+    return middle - width, middle + width, None if around is None else middle
+
+
+def bound(name: str, given: Any, n_rows: int) -> Array:
+    """One bound for every row."""
+    array = array_of(name, given, np.float64)
+    if array.shape not in ((), (n_rows,)) or np.isnan(array).any():
+        raise InputError(
+            f"{name} must be one number or one for each of the {n_rows} rows, without NaN; its "
+            f"shape is {array.shape}"
+        )
+    return np.ascontiguousarray(np.broadcast_to(array, (n_rows,)))
+
+
+def check_order(low: Array, high: Array) -> None:
+    if np.any(low > high):
+        row = int(np.argmax(low > high))
+        raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")

@@ -1,0 +1,85 @@
+"""Which submodels a unit reaches."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+
+Array = NDArray[Any]
+
+
+class Reach:
+    """Units that reach several submodels each, those of equal reach merged: owning two of them is
+    owning one.
+
+    Parameters
+    ----------
+    incidence : bool array (units, submodels)
+        Whether an attacker who owns the unit can change the submodel.
+
+    Attributes
+    ----------
+    n_units, n_submodels : int
+    groups : bool array (groups, submodels)
+        The different reaches there are, without the empty one.
+    unit_group : int array
+        The group of each unit, -1 for a unit that reaches nothing.
+    starts, members : int arrays
+        The submodels of group g are ``members[starts[g]:starts[g + 1]]``.
+    """
+
+    def __init__(self, incidence: Any, n_submodels: int) -> None:
+        try:
+            array = np.asarray(incidence)
+        except ValueError as exc:
+            raise InputError(
+                "reach is ragged: give every unit a truth value for every submodel"
+            ) from exc
+        if array.ndim != 2 or array.shape[1] != n_submodels or not len(array):
+            raise InputError(
+                f"reach has shape {array.shape}: it must be (units, {n_submodels}), a row of "
+                "truth values for every unit"
+            )
+        if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+            raise InputError(
+                "reach holds other values than True and False: say whether a unit reaches a "
+                "submodel"
+            )
+        array = array.astype(bool)
+        self.n_units, self.n_submodels = array.shape
+        groups, of_unit = np.unique(array, axis=0, return_inverse=True)
+        empty = ~groups.any(axis=1)
+        position = np.where(empty, -1, np.cumsum(~empty) - 1)
+        self.groups = groups[~empty]
+        self.unit_group = position[of_unit.reshape(-1)]
+        self.sizes = self.groups.sum(axis=1)
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        self.members = np.nonzero(self.groups)[1].astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def largest(self) -> int:
+        """The most submodels that one unit reaches."""
+        return int(self.sizes.max(initial=0))
+
+    def most_reached(self, n_units: int) -> int:
+        """A bound on the submodels that so many units can reach: the largest reaches added up, and
+        never more than all of them."""
+        together = int(np.sort(self.sizes)[::-1][:n_units].sum())
+        return min(together, int(self.groups.any(axis=0).sum()))
+
+    def in_units(self, radius: Array) -> Array:
+        """A radius in groups as a radius in units: where not even all groups can break a row, all
+        units cannot."""
+        return np.where(radius >= len(self), self.n_units, radius)
+
+    def from_submodels(self, radius: Array) -> Array:
+        """The largest number of units that together reach at most ``radius`` submodels, whichever
+        they are."""
+        reached = np.array([self.most_reached(r) for r in range(1, len(self) + 1)], dtype=np.int64)
+        units = np.searchsorted(reached, radius, side="right")
+        return np.where(radius < 0, radius, self.in_units(units))

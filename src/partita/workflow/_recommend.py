@@ -1,0 +1,223 @@
+"""Which of many settings to recommend at which radius, from what a sweep measured; it knows neither
+models nor tables.
+
+Always giving the same answer is proven at every radius. Whatever does not beat that is not
+recommended: a certified accuracy alone may be a constant's."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..ensemble._empty_proofs import NEARLY_ALL
+from ..errors import InputError
+
+Setting = Mapping[str, Any]
+
+RECALL = "recall:"
+
+
+@dataclass(frozen=True)
+class Score:
+    """What settings are compared by.
+
+    Attributes
+    ----------
+    name : str
+        "accuracy", "balanced" (the mean of the classes' recalls), or "recall:LABEL"; each
+        certified, at a radius.
+    of_values : bool
+        Whether the target holds numbers; accuracy is then the share of rows within the tolerance.
+    """
+
+    name: str
+    of_values: bool = False
+
+    @classmethod
+    def of(cls, name: str | None, of_values: bool) -> "Score":
+        """The score that an option names; None: balanced for labels, accuracy for numbers."""
+        if name is None:
+            return cls("accuracy" if of_values else "balanced", of_values)
+        if name not in ("accuracy", "balanced") and not (
+            name.startswith(RECALL) and len(name) > len(RECALL)
+        ):
+            raise InputError(f"score is {name!r}: give accuracy, balanced or recall:LABEL")
+        if of_values and name != "accuracy":
+            raise InputError(
+                f"score is {name!r}, which is for labels, and the target holds numbers: leave it "
+                "out"
+            )
+        return cls(name, of_values)
+
+    @property
+    def label(self) -> str | None:
+        """The label whose recall it is."""
+        return self.name[len(RECALL) :] if self.name.startswith(RECALL) else None
+
+    def check(self, labels: Iterable[Any]) -> None:
+        """Refuse the recall of a label that no held-out row has."""
+        known = [str(label) for label in labels]
+        if self.label is not None and self.label not in known:
+            more = ", ..." if len(known) > 20 else ""
+            raise InputError(
+                f"score is {self.name!r}, but no held-out row has that label: give one of "
+                f"{', '.join(known[:20])}{more}"
+            )
+
+    def curve(self, setting: Setting) -> Sequence[float]:
+        """The score of a setting at r = 0, 1, ..."""
+        if self.label is not None:
+            shares: Sequence[float] = setting["recall"][self.label]
+            return shares
+        return list(setting["curve" if self.name == "accuracy" else "balanced"])
+
+    @property
+    def words(self) -> str:
+        if self.label is not None:
+            return f"certified recall of {self.label!r}"
+        if self.of_values:
+            return "certified share within the tolerance"
+        return "certified accuracy" if self.name == "accuracy" else "mean certified recall"
+
+
+ACCURACY = Score("accuracy")
+
+
+def at(curve: Sequence[float], radius: int) -> float:
+    """The value at a radius; 0 beyond the end."""
+    return float(curve[radius]) if radius < len(curve) else 0.0
+
+
+def best(settings: Sequence[Setting], score: Score = ACCURACY) -> list[dict[str, Any]]:
+    """For every radius the setting with the highest score (the first of equals), as far as anything
+    is certified.
+
+    Every setting counts here, useful or not: these are curves to draw. :func:`recommended` leaves
+    out what a constant beats."""
+    return [
+        _entry(one, score, radius)
+        for radius in range(_length(settings, score))
+        if (one := _highest(settings, score, radius))
+    ]
+
+
+def recommended(
+    settings: Sequence[Setting], score: Score, constant: Mapping[str, Any] | None
+) -> list[dict[str, Any]]:
+    """For r = 0, 1, ... the best setting that beats a constant there, as far as there is one.
+
+    One model on all columns proves nothing and is not among them, nor is a setting that is nearly a
+    constant."""
+    found = []
+    for radius in range(_length(settings, score)):
+        useful = [one for one in settings if _is_model(one) and beats(one, score, constant, radius)]
+        one = _highest(useful, score, radius)
+        if one is None:
+            break
+        found.append(_entry(one, score, radius))
+    return found
+
+
+def reference(settings: Sequence[Setting], score: Score) -> dict[str, Any] | None:
+    """One model on all columns, under the rule that scores best; None if it was not tried."""
+    return next(iter(best([one for one in settings if one["submodels"] == 1], score)), None)
+
+
+def beats(setting: Setting, score: Score, constant: Mapping[str, Any] | None, radius: int) -> bool:
+    """Whether a setting is worth more than a constant answer, which keeps its score at every
+    radius.
+
+    By recall of one label a constant is perfect. So there a setting must beat it by accuracy or by
+    mean recall."""
+    if constant is None:
+        return True
+    by_accuracy: bool = at(setting["curve"], radius) > constant["accuracy"]
+    if score.name == "accuracy":
+        return by_accuracy
+    by_recall: bool = at(setting["balanced"], radius) > constant["balanced"]
+    return by_recall if score.name == "balanced" else by_accuracy or by_recall
+
+
+def why_no_more(
+    settings: Sequence[Setting], score: Score, constant: Mapping[str, Any] | None, listed: int
+) -> str | None:
+    """Why no setting is recommended at this radius and beyond; None where nothing is certified
+    there anyway."""
+    models = [one for one in settings if one["submodels"] > 1]
+    certified = [one for one in models if at(score.curve(one), listed) > 0]
+    if not certified:
+        return None if listed else "no setting with more than one submodel certifies anything."
+    if constant is None or any(beats(one, score, constant, listed) for one in certified):
+        return "all settings that certify anything are nearly constants: they give nearly all rows one label."
+    if score.label is not None:
+        return f"no setting beats always answering {shown(constant['answer'])}, by accuracy or by mean recall."
+    beaten = constant[score.name if score.name == "balanced" else "accuracy"]
+    return f"always answering {shown(constant['answer'])} scores as much or more ({percent(beaten)}), whatever an attacker does."
+
+
+def is_nearly_constant(predicted: float, true: float) -> bool:
+    """Whether one label is given to nearly all rows, and not because nearly all rows have it.
+
+    ``predicted``: the share of the label that is predicted most often; ``true``: that of the label
+    that is most common. Where more than 98 % of rows have one label, a setting counts as a model if
+    it gives the others at least half as often as they occur."""
+    return 1 - predicted < min(1 - NEARLY_ALL, (1 - true) / 2)
+
+
+def in_words(one: Setting) -> str:
+    """A setting as the options of partita fit. Margin and prior always: left out, fit would choose
+    its own."""
+    said = [f"--submodels {one['submodels']}"]
+    said += [
+        f"--{name} {_number(value) if isinstance(value, float) else value}"
+        for name, value in one["options"].items()
+    ]
+    return " ".join(
+        word for word in said if word not in ("--stretch 1", "--rule median", "--rule tournament")
+    )
+
+
+def _number(value: float) -> str:
+    """Short, and the same number when it is read again."""
+    return f"{value:g}" if float(f"{value:g}") == value else repr(value)
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def shown(answer: Any) -> str:
+    return f"{answer:.6g}" if isinstance(answer, float) else repr(answer)
+
+
+def _is_model(setting: Setting) -> bool:
+    return bool(setting["submodels"] > 1 and not setting.get("nearly_constant", False))
+
+
+def _length(settings: Sequence[Setting], score: Score) -> int:
+    return max((len(score.curve(one)) for one in settings), default=0)
+
+
+def _highest(settings: Sequence[Setting], score: Score, radius: int) -> Setting | None:
+    """The first of the best by the score, then by mean recall, then by accuracy; None where nothing
+    is certified."""
+    certified = [one for one in settings if at(score.curve(one), radius) > 0]
+    return max(certified, key=lambda one: _key(one, score, radius), default=None)
+
+
+def _key(setting: Setting, score: Score, radius: int) -> tuple[float, float, float]:
+    return (
+        at(score.curve(setting), radius),
+        at(setting.get("balanced") or (), radius),
+        at(setting["curve"], radius),
+    )
+
+
+def _entry(setting: Setting, score: Score, radius: int) -> dict[str, Any]:
+    return {
+        "radius": radius,
+        "score": at(score.curve(setting), radius),
+        "accuracy": at(setting["curve"], radius),
+        "balanced": at(setting["balanced"], radius) if setting.get("balanced") else None,
+        "submodels": setting["submodels"],
+        "fit": in_words(setting),
+    }
