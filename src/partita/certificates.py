@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._support.arrays import array_of
+from ._support.types import Array
 from .errors import InputError, MissingExtraError
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -10,15 +10,13 @@ from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import kernels
+from ._support.types import Array
 from .errors import InputError
 from .rules import Median, named_rule
 from .rules._base import GapRule, as_ballots
 from .rules._reach import Reach
-
-Array = NDArray[Any]
 
 CHEAP = 6e9  # additions that trying every choice may take
 

@@ -5,13 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._support.arrays import array_of
+from ._support.types import Array
 from .certificates import Certificates
 from .errors import InputError
-
-Array = NDArray[Any]
 
 # no curve goes further: the radius of a row that nothing can change may be the number of all
 # training labels

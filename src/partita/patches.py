@@ -8,14 +8,12 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ._support.types import Array
 from .certificates import Certificates, Counts
 from .errors import InputError
 from .partition._partition import Overlap, Partition
 from .rules import certify
-
-Array = NDArray[Any]
 
 
 def patch_reach(partition: Partition | Overlap, image_shape: Any, patch: Any) -> Array:

@@ -3,11 +3,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..errors import InputError
-
-Array = NDArray[Any]
+from .types import Array
 
 
 def array_of(name: str, given: Any, dtype: Any = None) -> Array:

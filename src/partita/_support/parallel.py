@@ -2,7 +2,6 @@
 ``n_jobs`` is."""
 
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -14,6 +13,8 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
+
+from .progress import Progress
 
 THREAD_SETTINGS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
@@ -36,7 +37,7 @@ def run_each(
     if alone:
         with _blas_on_one_thread():
             results = (_alone(config, function, *job) for job in jobs)
-            yield from told(results, total, doing) if verbose else results
+            yield from Progress(doing, total, "submodels").over(results) if verbose else results
         return
     with _blas_on_one_thread():
         backend, _ = get_active_backend(prefer="threads")
@@ -46,7 +47,7 @@ def run_each(
         results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as=one_by_one)(
             delayed(on_one_thread)(config, function, *job) for job in jobs
         )
-        yield from told(results, total, doing) if verbose else results
+        yield from Progress(doing, total, "submodels").over(results) if verbose else results
 
 
 _ALONE = RLock()  # for all ensembles of the process, whichever thread fits them
@@ -130,33 +131,3 @@ def _workers(n_jobs: int | None) -> int | None:
     if n_jobs is None and context in (None, 1) and not backend.nesting_level:
         return int(joblib.cpu_count())
     return n_jobs
-
-
-def told(results: Iterable[Any], total: int, doing: str) -> Iterator[Any]:
-    """Pass the results of submodels on, and say how far the work is."""
-    progress = Progress(doing, total, "submodels")
-    for done, result in enumerate(results, start=1):
-        yield result
-        progress.at(done)
-
-
-class Progress:
-    """Says on standard error how far a work is and how long it will take, at most every two
-    seconds, and at its end."""
-
-    def __init__(self, doing: str, total: int, what: str, before: int = 0) -> None:
-        self.doing, self.total, self.what, self.before = doing, total, what, before
-        self.started = self.said = time.monotonic()
-
-    def at(self, done: int) -> None:
-        now = time.monotonic()
-        if now - self.said < 2 and done != self.total:
-            return
-        self.said = now
-        spent = now - self.started
-        left = spent / max(1, done - self.before) * (self.total - done)
-        counted = f"{done:,} of {self.total:,} {self.what}"
-        print(
-            f"partita: {self.doing} {counted}, {spent:.0f} s so far, about {left:.0f} s left",
-            file=sys.stderr,
-        )

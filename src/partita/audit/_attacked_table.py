@@ -6,12 +6,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
 from ..tables._table import cells_of
-
-Array = NDArray[Any]
 
 
 class Cells:

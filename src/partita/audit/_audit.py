@@ -9,10 +9,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.types import Array
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
 from ._attacked_table import Cells
@@ -25,8 +25,6 @@ from ._isolation import checks_of_rows, checks_of_training, same_as_before
 from ._patches import PATCHES, patch_attacks
 from ._poisoning import Poison, Poisoner
 from ._vote_options import unless_refused
-
-Array = NDArray[Any]
 
 ATTACKS = ("evasion", "poisoning", "patches", "checks")
 ROWS = 200

@@ -1,15 +1,12 @@
 """What an attacker writes into the columns of a unit."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ._attacked_table import Cells
 from ._hostile_values import FAMILIES, mixtures, rewritten, ways, written
-
-Array = NDArray[Any]
 
 DONORS = 4  # times that a unit takes its values from other rows
 

@@ -4,17 +4,15 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from .._support.strictness import warn_or_raise
+from .._support.types import Array
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..errors import InputError, SoundnessError
 from ..tables._encoding import table_columns
 from ..tables._table import open_table
-
-Array = NDArray[Any]
 
 DROPS = (
     "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "

@@ -3,14 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
 from ..rules import TopK
 from ..rules._bounds import bounds_around
 from ..workflow._certified_rows import Answers
-
-Array = NDArray[Any]
 
 RIVALS = 3  # labels that an attacker tries to bring about, the nearest first
 

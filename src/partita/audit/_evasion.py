@@ -9,14 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ._attacked_table import Cells
 from ._claims import Question
 from ._hostile_values import FAMILIES
 from ._vote_options import apart_first, explore
-
-Array = NDArray[Any]
 
 ROUNDS = 3  # of random attacks at each r
 # what is taken off the gain of a fixed vote: a submodel that fails is asked row by row, which takes

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ._attacked_table import Cells
-
-Array = NDArray[Any]
 
 LARGE, EXTREMES, INFINITIES, GAPS, TEXTS = FAMILIES = (
     "large numbers",

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._support.types import Array
 from ..partition._partition import Partition
 from ._attacked_table import Cells
 from ._candidates import poisoned
@@ -27,8 +27,6 @@ from ._hostile_values import (
 )
 from ._row_isolation import check_alone
 from ._vote_options import unless_refused, with_failures
-
-Array = NDArray[Any]
 
 FEW = 8  # rows are enough to see a submodel move
 UNITS = 8  # that are rewritten in training, one at a time: fitting takes long

@@ -1,14 +1,10 @@
 """Patches: all pixels under a square are rewritten, wherever it does most harm."""
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..patches import certify_patches
 from ._evasion import Evader, Rewriting
-
-Array = NDArray[Any]
 
 PATCHES = (1, 2, 3, 4, 5)  # sides of the squares that are tried
 POSITIONS = 6  # for each image, those that look worst

@@ -6,17 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._support.types import Array
 from ..ensemble._label_attacks import assign_rows
 from ._attacked_table import Cells
 from ._candidates import POISONS, poisoned, trigger
 from ._claims import Question
 from ._hostile_values import DAMAGES, damaged
 from ._vote_options import apart_first
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._support.types import Array
 from ..errors import InputError
 from ._attacked_table import Cells
-
-Array = NDArray[Any]
 
 WORDS = {
     "nan": None,

@@ -9,16 +9,14 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..ensemble._base import FEW_ROWS
 from ._attacked_table import Cells
 from ._claims import Question
 from ._findings import Check
 from ._hostile_values import FAMILIES, rewritten, values_of, ways
 from ._vote_options import unless_refused, with_failures
-
-Array = NDArray[Any]
 
 NAME = "a row's ballots are the same alone and in a batch"
 CURE = "compute nothing from the rows of a batch; learn it in fit"

@@ -7,14 +7,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..ensemble._failures import FixedVote
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import Cells
 from ._candidates import evading
-
-Array = NDArray[Any]
 
 REFUSALS = (PartitaError, ValueError, TypeError, ArithmeticError)  # how a submodel refuses a value
 

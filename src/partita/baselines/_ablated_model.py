@@ -11,18 +11,16 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._support.types import Array
 from ..certificates import Counts
 from ..errors import InputError
 from ..partition._units import choose_units
 from ..tables._table import Table, open_table
 from ._ablation_bounds import check_level
-
-Array = NDArray[Any]
 
 TRAINING, CHOOSING, CERTIFYING = range(
     3

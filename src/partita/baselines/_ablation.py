@@ -11,18 +11,16 @@ Predictions against Adversarial Perturbations*, ICLR 2022."""
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 from sklearn.utils.multiclass import check_classification_targets
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..ensemble._base import target_array
 from ..errors import InputError
 from ._ablated_model import CERTIFYING, CHOOSING, AblatedModel
 from ._ablation_bounds import certify_votes, check_method
-
-Array = NDArray[Any]
 
 
 def abstained(proof: Certificates) -> Array:

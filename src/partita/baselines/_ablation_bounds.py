@@ -12,13 +12,11 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, betaincinv
 
 from .._support.arrays import array_of
+from .._support.types import Array
 from ..errors import InputError
-
-Array = NDArray[Any]
 
 METHODS = ("levine-feizi", "jia")
 SLACK = 1e-10

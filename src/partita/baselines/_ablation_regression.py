@@ -5,18 +5,16 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import SGDRegressor
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..ensemble._base import target_array
 from ..errors import InputError
 from ..rules._bounds import bounds_around
 from ._ablated_model import CERTIFYING, CHOOSING, AblatedModel
 from ._ablation_bounds import ablation_radius, clopper_pearson
-
-Array = NDArray[Any]
 
 
 def _linear_regressor() -> Any:

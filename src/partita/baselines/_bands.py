@@ -12,12 +12,10 @@ bands."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
-
-Array = NDArray[Any]
 
 KINDS = ("column", "row", "block")
 

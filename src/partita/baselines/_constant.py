@@ -3,19 +3,17 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..ensemble._base import target_array
 from ..errors import InputError
 from ..rules import Median
 from ..rules._bounds import bounds_around
 from ..tables._table import Table, open_table
-
-Array = NDArray[Any]
 
 
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

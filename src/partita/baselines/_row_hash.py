@@ -27,13 +27,11 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
+from .._support.types import Array
 from ..errors import InputError
 from ..tables._table import Table, cells_of, open_table
-
-Array = NDArray[Any]
 
 GAP = math.nan
 BLOCK = 1024  # rows whose cells are held as bytes at the same time

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._support.parallel import one_thread_settings, run_each
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..ensemble._ballots import class_scores, has_scores
 from ..ensemble._base import FEW_ROWS
@@ -31,8 +32,6 @@ from ..partition._partition import Overlap, strided_partition
 from ..rules import Median, Rule, Tournament, named_rule
 from ..tables._table import Table, one_row
 from ._row_hash import Rows, bucket_of, constant_labels, labels_of
-
-Array = NDArray[Any]
 
 ELSEWHERE = -1  # the position of a label that is in no class
 SMALLEST_LEAF = 2  # a submodel has a fraction of the rows, often too few for leaves of the usual 20

@@ -4,17 +4,15 @@ against patches."""
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._ablated_model import ablate
 from ._bands import band_pixels, certify_bands, check_bands
-
-Array = NDArray[Any]
 
 BRIGHTEST = 255.0
 CELLS_AT_ONCE = 2**24  # numbers in one batch of encoded images

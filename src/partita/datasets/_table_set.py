@@ -9,12 +9,11 @@ from dataclasses import dataclass, field
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
 from ._progress import SourceError, reason
 
-Array = NDArray[Any]
 LIMIT = 2**24  # no table that is known bit for bit needs more bytes
 
 

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError, MissingExtraError
 from ._cache import cache_folder
 from ._table_set import TableData
-
-Array = NDArray[Any]
 
 PARTS = ("train", "dev_in", "eval_in")
 PREFIX = "shifts_canonical_"  # the files' names have it in some archives

@@ -6,19 +6,16 @@ import os
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError, MissingExtraError
 from . import _web as web
 from ._cache import placed
 from ._obtain import Source, obtain
 from ._progress import SourceError, reason
 from ._table_set import LIMIT, ExactTable, TableData, csv_columns, csv_of, shortest
-
-Array = NDArray[Any]
 
 EXACT = ExactTable(
     "weather_europe", "aafe86e5793af6d94cdd4c57c26815a46176b2ae6b2b359cc634acb5db5d6c24"

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
@@ -23,6 +22,7 @@ from sklearn.utils.validation import (
 )
 
 from .._support.parallel import on_one_thread, run_each
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import EmptyProofWarning, InputError, SoundnessError, SubmodelError, SubmodelWarning
 from ..partition._partition import Partition, choose_partition
@@ -35,8 +35,6 @@ from ._joint_training import check_together, fit_together, trains_together
 from ._label_attacks import check_constants, semi_supervised
 from ._plan import Plan
 from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
-
-Array = NDArray[Any]
 
 FEW_ROWS = 1000  # starting threads takes longer than asking about fewer
 
@@ -196,10 +194,11 @@ class FeaturePartitionEnsemble(BaseEstimator):
             is_balanced(estimator),
             hasattr(estimator, "predict_proba") or trains_together(estimator),
         )
-        if balanced and getattr(rule, "prior", None):
+        prior = getattr(rule, "prior", None)
+        if balanced and prior:
             raise InputError(
-                f"prior is {rule.prior}, but the estimator has class_weight='balanced', which "
-                "corrects for the labels' shares already: "  # type: ignore[attr-defined]
+                f"prior is {prior}, but the estimator has class_weight='balanced', which "
+                "corrects for the labels' shares already: "
                 "use prior=0, or leave class_weight out"
             )
         if self.label_attacks:

@@ -11,17 +11,15 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.pipeline import Pipeline
 
+from .._support.types import Array
 from ..errors import InputError, SubmodelError
 from ..tables._kinds import TEXT
 from ..tables._table import Table
 from ._failures import FixedVote, fit_one, raise_shortage
 from ._plan import Plan
-
-Array = NDArray[Any]
 
 LIGHTGBM = ("LGBMClassifier", "LGBMRegressor")
 LIGHTGBM_ROWS = 2**16  # read at once

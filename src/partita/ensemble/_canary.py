@@ -7,13 +7,11 @@ list of settings foresees, this finds."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.strictness import warn_or_raise
+from .._support.types import Array
 from ..errors import SoundnessError
 from ._failures import FixedVote
-
-Array = NDArray[Any]
 
 MOST = 3  # submodels that are fitted again
 SHARE = 7  # one of so many

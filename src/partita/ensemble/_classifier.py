@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .._support.arrays import array_of
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule, TopK
@@ -23,8 +23,6 @@ from ._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
 from ._joint_training import ballots_together
 from ._label_attacks import UNLABELLED, class_positions
 from ._soundness import wants_integers
-
-Array = NDArray[Any]
 
 
 class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):

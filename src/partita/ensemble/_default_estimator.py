@@ -7,15 +7,13 @@ sizes: docs/default-estimator.md."""
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.types import Array
 from ..errors import InputError
 from ..tables._encoding import apply_codes, learn_codes, table_columns
-
-Array = NDArray[Any]
 
 
 class _TableBoosting(BaseEstimator):

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import SubmodelError
 
-Array = NDArray[Any]
 Score = Callable[[Any, Any], Array]
 
 # of files, disks, memory

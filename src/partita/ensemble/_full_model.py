@@ -4,15 +4,13 @@ nothing itself."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._support.parallel import run_each
+from .._support.types import Array
 from ..tables._table import Table
 from ._failures import FixedVote, fit_one
 from ._soundness import wants_integers
-
-Array = NDArray[Any]
 
 
 def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:

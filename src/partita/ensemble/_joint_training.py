@@ -11,13 +11,11 @@ depend on its own columns, the labels and its seed alone, to the last bit."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError, SubmodelError
 from ..tables._table import Table
 from ._ballots import placed
-
-Array = NDArray[Any]
 
 
 def trains_together(estimator: Any) -> bool:

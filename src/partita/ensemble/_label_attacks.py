@@ -8,14 +8,12 @@ own have labels."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.semi_supervised import SelfTrainingClassifier
 
+from .._support.types import Array
 from ..errors import InputError
 from ..rules import Median, Rule, Tournament
-
-Array = NDArray[Any]
 
 UNLABELLED = -1
 

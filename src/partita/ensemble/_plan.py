@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._support.parallel import one_thread_settings
+from .._support.types import Array
 from ..tables._table import Table
 from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_gaps
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

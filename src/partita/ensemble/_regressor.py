@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule
@@ -19,8 +19,6 @@ from ._ballots import values
 from ._base import FeaturePartitionEnsemble, target_array
 from ._default_estimator import TableBoostingRegressor
 from ._label_attacks import numbers_or_gaps
-
-Array = NDArray[Any]
 
 
 class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):

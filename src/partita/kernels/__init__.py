@@ -12,9 +12,8 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .._support.types import Array
 
 BLOCK = (
     2**18

@@ -18,9 +18,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .._support.types import Array
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 Q = 127  # the most one submodel can say in a duel with a margin (1 without)

@@ -2,12 +2,10 @@
 absent."""
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from .._support.types import Array
 
 Q = 127
 FAR = 2**62

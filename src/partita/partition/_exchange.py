@@ -2,16 +2,14 @@
 declares trusted."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 
-from .._support.parallel import Progress, on_one_thread
+from .._support.parallel import on_one_thread
+from .._support.progress import Progress
+from .._support.types import Array
 from ._partition import Partition
-
-Array = NDArray[Any]
 
 ROWS_A_KIND = 8  # a text that is rarer is not looked at
 PENALTY = 1 / 30  # of the linear model, a row
@@ -85,7 +83,7 @@ def _exchanged(
         if worth_of(one) + worth_of(other) > worth_of(chosen[a]) + worth_of(chosen[b]) + LEAST_GAIN:
             chosen[a], chosen[b] = one, other
         if verbose:
-            progress.at(trial + 1)
+            progress.update(trial + 1)
     return Partition(chosen)
 
 

@@ -5,12 +5,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
 from .._support.strictness import warn_or_raise
+from .._support.types import Array
 from ..errors import InputError
 from ..tables._encoding import encode_alone
 from ..tables._shared_rows import column_of, overlap
@@ -18,8 +18,6 @@ from ..tables._table import Table, open_table
 from ._exchange import exchanged, features_of
 from ._partition import AUTO_SUBMODELS, Partition
 from ._units import Units
-
-Array = NDArray[Any]
 
 MOST_LABELS = 20  # whole numbers that are more different are labels only
 ROWS_A_LABEL = 5  # if each stands in so many rows on average

@@ -2,14 +2,11 @@
 them, so they should be one unit."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..tables._table import Table
-
-Array = NDArray[Any]
 
 SEPARATORS = ("_", "=", ":", ".", " ")
 FEWEST = 3  # columns; two columns of zeros and ones are often something else

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import __version__
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ..metrics import FARTHEST
@@ -17,8 +17,6 @@ from ..workflow._certified_rows import Answers
 from ..workflow._recommend import best
 from ._duels import heading_of, what_decides
 from ._statements import FULL_MODEL, banners_of, criterion_of, statements_of
-
-Array = NDArray[Any]
 
 MOST_ROWS = 1000  # rows in the table; the curves are over all of them
 OWNERS = 5  # attackers with up to so many units are tried against all rows at once

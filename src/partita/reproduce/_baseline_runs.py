@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..baselines import (
     ConstantClassifier,
     ConstantRegressor,
@@ -21,8 +21,6 @@ from ..partition._units import pixels
 from . import _submodels as submodels
 from ._rows import Rows
 from ._runs import Found, Run, tally
-
-Array = NDArray[Any]
 
 CONDITIONS = {"levine-feizi": "LF'20b", "jia": "Jia'22b"}
 SQUARE, AREA = (5, 5), 24

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
 from .. import __version__
+from .._support.types import Array
 from ..certificates import Certificates
 from ..ensemble._classifier import FeaturePartitionClassifier
 from ..ensemble._regressor import FeaturePartitionRegressor
@@ -27,8 +27,6 @@ from ._baseline_runs import AREA, SQUARE, safe_radii, survived
 from ._rows import Rows
 from ._runs import Found, Run, tally
 from ._voting import CHOSEN, OF_LABELS, OF_VALUES
-
-Array = NDArray[Any]
 
 STRETCHES = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5)
 CHOSEN_AT = (

@@ -10,13 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from .._support.atomic import write_whole
+from .._support.types import Array
 from ..vision import AblatedImageClassifier
 from ._runs import Run
-
-Array = NDArray[Any]
 
 PARTS = 10  # in which rows are certified
 NETWORK, ASKED = "network.pt", "asked.json"

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..datasets import (
     ImageData,
     TableData,
@@ -22,8 +22,6 @@ from ..datasets import (
 from ..datasets._weather import weather_files
 from ..errors import InputError
 from ._runs import Run
-
-Array = NDArray[Any]
 
 HELD_OUT = 0.05  # of the training rows of tables; the paper holds them out and does not use them
 REFERENCE_ROWS = 300  # instead of these: what an informed partition looks at

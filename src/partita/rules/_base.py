@@ -6,15 +6,13 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kernels
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._overlap import check_cover, radius_in_units
 from ._reach import Reach
-
-Array = NDArray[Any]
 
 HIGHEST = -float(
     np.log(1e-9)

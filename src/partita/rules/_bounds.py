@@ -4,12 +4,10 @@ truth."""
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support.arrays import array_of
+from .._support.types import Array
 from ..errors import InputError
-
-Array = NDArray[Any]
 
 
 def bounds_around(

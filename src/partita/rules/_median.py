@@ -4,18 +4,16 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kernels
 from .._support.arrays import array_of
+from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._base import Rule, over_units, refuse_unfinite
 from ._bounds import bound, check_order
 from ._overlap import check_cover, radius_in_units
 from ._reach import Reach
-
-Array = NDArray[Any]
 
 LARGEST = np.finfo(np.float64).max
 

@@ -11,13 +11,11 @@ import time
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kernels
+from .._support.types import Array
 from ..errors import InputError
 from ._reach import Reach
-
-Array = NDArray[Any]
 
 FAR = 2**62  # the budget against a rival that cannot win
 

@@ -1,15 +1,13 @@
 """Plurality: the label that most submodels vote for."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kernels
+from .._support.types import Array
 from ..certificates import Certificates
 from ._base import GapRule, certificates, mean_scores, softmax, vote_shares
-
-Array = NDArray[Any]
 
 
 class Plurality(GapRule):

@@ -1,14 +1,9 @@
 """Run-off: the two labels with most votes meet in a duel of all submodels."""
 
-from typing import Any
-
-from numpy.typing import NDArray
-
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import Rule, certificates
-
-Array = NDArray[Any]
 
 
 class RunOff(Rule):

@@ -5,14 +5,12 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import Rule, as_ballots, certificates, over_units, vote_shares
 from ._reach import Reach
-
-Array = NDArray[Any]
 
 
 class TopK(Rule):

@@ -7,14 +7,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import kernels
+from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import GapRule, certificates, mean_scores, softmax
-
-Array = NDArray[Any]
 
 # What fit fills in where scores are log-probabilities: chosen on validation rows
 # (docs/defaults.md).

@@ -12,9 +12,9 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import __version__
+from .._support.types import Array
 from ..ensemble._classifier import FeaturePartitionClassifier
 from ..ensemble._regressor import FeaturePartitionRegressor
 from ..errors import StoreError
@@ -22,8 +22,6 @@ from ..partition._partition import Overlap, Partition
 from ..partition._units import Units
 from ..rules import Median, Plurality, Rule, RunOff, TopK, Tournament
 from ..tables._kinds import KINDS
-
-Array = NDArray[Any]
 
 FORMAT = 1
 MANIFEST = "manifest.json"

@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError, MissingExtraError
 from ._kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, cells
-
-Array = NDArray[Any]
 
 
 def kind_of(data_type: Any) -> str | None:

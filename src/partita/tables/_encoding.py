@@ -6,12 +6,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import scipy.sparse
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_array
 
+from .._support.types import Array
 from ..errors import InputError
-
-Array = NDArray[Any]
 
 MOST_CATEGORIES = 254  # histogram gradient boosting has 255 bins, one of them for gaps
 

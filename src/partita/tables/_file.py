@@ -6,14 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError, MissingExtraError
 from ._arrow import arrow_library, column_values, floats, kind_of, listed
 from ._kinds import TEXT, TIME
 from ._table import Table
-
-Array = NDArray[Any]
 
 Split = tuple[str, Any]  # a column, and the value it has in the rows that are meant
 

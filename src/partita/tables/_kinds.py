@@ -11,11 +11,9 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
-
-Array = NDArray[Any]
 
 NUMBER, BOOLEAN, TIME, TEXT = "number", "boolean", "time", "text"
 KINDS = (NUMBER, BOOLEAN, TIME, TEXT)

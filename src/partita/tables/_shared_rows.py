@@ -7,13 +7,11 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import bdtrc
 
+from .._support.types import Array
 from ._encoding import table_columns
 from ._table import Table
-
-Array = NDArray[Any]
 
 BY_CHANCE = 0.001  # shared rows that chance explains with less than this probability are no chance
 MOST_WORK: Any = 1_000_000  # steps in which it is to be found whether two arrays share memory

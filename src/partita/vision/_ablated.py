@@ -7,17 +7,15 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional as F
 
+from .._support.types import Array
 from ..errors import InputError
 from ._masked_networks import recipe_for
 from ._training import choose_device
-
-Array = NDArray[Any]
 
 # how slowly the weights that predict follow those that learn, after a start: it takes the noise of
 # fresh ablations out

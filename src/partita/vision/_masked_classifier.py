@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from .._support.types import Array
 from ..errors import InputError
 from ._masked_networks import recipe_for
 from ._masked_training import MaskedSubmodel, Progress
@@ -22,7 +22,6 @@ from ._pixel_sets import as_images
 from ._submodels import pixels_of
 from ._training import choose_device
 
-Array = NDArray[Any]
 Weights = dict[str, Tensor]
 
 

@@ -13,17 +13,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._support.atomic import write_whole
+from .._support.types import Array
 from ..ensemble._ballots import FLOOR
 from ..errors import InputError
 from ._masked_networks import Recipe
 from ._pixel_sets import MIDDLE, SPREAD, as_images
 
-Array = NDArray[Any]
 Weights = dict[str, Tensor]
 
 PEAK = 0.2  # the share of steps in which the learning rate of a triangle rises

@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.types import Array
 from ..errors import InputError
 from ._config import Settings
 from ._pixel_sets import PixelSets, as_images
 from ._submodels import Together, pixels_of
 from ._training import train
-
-Array = NDArray[Any]
 
 
 class PixelSetClassifier(ClassifierMixin, BaseEstimator):

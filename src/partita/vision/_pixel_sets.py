@@ -5,15 +5,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from .._support.types import Array
 from ..ensemble._ballots import FLOOR
 from ..errors import InputError
 from ._config import VIEWS, Settings
 from ._networks import PixelSetNetworks
-
-Array = NDArray[Any]
 
 MIDDLE, SPREAD = (
     127.5,

@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
 from ._pixel_sets import PixelSets
-
-Array = NDArray[Any]
 
 
 class Together:

@@ -14,16 +14,14 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
 from .._support.atomic import write_whole
+from .._support.types import Array
 from ..errors import InputError
 from ._networks import parameters_to_decay
 from ._pixel_sets import PixelSets, as_images
-
-Array = NDArray[Any]
 
 WARM_UP = 0.2  # the share of steps in which the learning rate rises
 CHECKPOINT_EVERY = 120.0  # seconds; and after every epoch that takes longer

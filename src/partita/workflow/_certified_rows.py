@@ -6,16 +6,14 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
 from ..ensemble._regressor import FeaturePartitionRegressor
 from ..errors import InputError
 from ..rules import Rule
 from ..rules._bounds import bounds_around
-
-Array = NDArray[Any]
 
 
 class Answers:

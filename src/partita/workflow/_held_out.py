@@ -10,16 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
+from .._support.types import Array
 from ..errors import InputError
 from ..tables._arrow import column_values
 from ..tables._kinds import BOOLEAN, NUMBER, TEXT, TIME
 from ..tables._open import FileTable, open_file, sha256_of
 from ._workflow import LARGEST_WHOLE, Training
-
-Array = NDArray[Any]
 
 SHARE = 0.25  # of the rows, or of the groups
 NAMED_LIKE_TIME = re.compile(r"(?<![a-z])(date|time|datetime|timestamp)(?![a-z])")

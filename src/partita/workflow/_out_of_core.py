@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
-from .._support.parallel import Progress, one_at_a_time, run_each
+from .._support.parallel import one_at_a_time, run_each
+from .._support.progress import Progress
+from .._support.types import Array
 from ..ensemble._base import FeaturePartitionEnsemble, tell_failures
 from ..ensemble._batches import check_batches, fit_submodel
 from ..ensemble._canary import CURE, canaries
@@ -29,8 +29,6 @@ from ..tables._write import check_writable, table_writer
 from ._cluster import connected, run_on_cluster, versions
 from ._tally import Tally
 from ._workflow import Training, ask, open_training, told_target
-
-Array = NDArray[Any]
 
 CERTIFIED_AT_ONCE = 100_000  # rows
 
@@ -165,7 +163,7 @@ def _fit_missing(
         place.wait_for(one)
         kept[one.t] = one
         if model.verbose:
-            progress.at(len(kept))
+            progress.update(len(kept))
     return [kept[t] for t in range(len(plan))]
 
 
@@ -333,7 +331,7 @@ def certify_pieces(
             total = total + tally if total.rows else tally
             del piece, certified  # before the next one is read
             if verbose:
-                progress.at(total.rows)
+                progress.update(total.rows)
     return Proven(asked.model, total, columns)
 
 

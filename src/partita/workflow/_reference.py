@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..errors import InputError
 from ..partition._informed import Informed
 from ..tables._kinds import BOOLEAN, NUMBER, TEXT
 from ..tables._open import open_file, sha256_of
 from ._workflow import Training, told_target
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import array_of
+from .._support.types import Array
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..ensemble._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
 from ..errors import EmptyProofWarning, InputError, MissingExtraError
 from ..metrics import certified_score, check_radius, check_score
 from ..rules import Rule, TopK, named_rule
 from ._certified_rows import Answers
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

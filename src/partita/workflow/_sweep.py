@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .. import __version__
 from .._support.atomic import write_whole
+from .._support.types import Array
 from ..ensemble._ballots import has_scores
 from ..ensemble._soundness import is_balanced
 from ..errors import EmptyProofWarning, InputError
@@ -41,7 +41,6 @@ from ._workflow import Training, choose_rule
 
 __all__ = ["Grid", "Trial", "best", "in_words", "read_sweep", "sweep", "sweep_file"]
 
-Array = NDArray[Any]
 
 SUBMODELS = (1, 3, 5, 11, 21, 31, 51)  # 1: one model on all columns, for comparison
 # what a sweep keeps of one number of submodels until it is done

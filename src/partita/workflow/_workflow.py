@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._support.types import Array
 from ..ensemble._classifier import FeaturePartitionClassifier
 from ..ensemble._full_model import full_predictions
 from ..ensemble._regressor import FeaturePartitionRegressor
@@ -31,8 +31,6 @@ from ..tables._open import (
 from ._certified_rows import Answers
 from ._recipes import named_estimator
 from ._tally import Tally, failures_of
-
-Array = NDArray[Any]
 
 MOST_LABELS = (
     20  # whole numbers with more different values than this are taken for values, not labels
