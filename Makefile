@@ -4,21 +4,22 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-long test-floor fuzz mutations check bench clean
+.PHONY: demo test test-long test-floor fuzz mutations check docs bench clean
 
 demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	$(BIN)/partita demo
+	@echo "From here on: $(BIN)/partita --help  (or: source $(BIN)/activate, then partita --help)"
 
 test: $(VENV)/.dev  ## everything that is quick
-	$(BIN)/python -m pytest -n 2 -m "not long"
+	$(BIN)/python -m pytest -n 2 -m "not long" --ignore tests/docs
 
 test-long: $(VENV)/.dev  ## everything, the slow tests too
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --ignore tests/docs
 
 test-floor:  ## the quick tests at the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-floor
 	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[dev]'
-	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long" -o filterwarnings=  # old libraries warn of each other
+	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long" --ignore tests/docs -o filterwarnings=  # old libraries warn of each other
 
 fuzz: $(VENV)/.dev  ## broken and hostile input, thousands of times
 	PARTITA_FUZZ=3000 $(BIN)/python -m pytest -q tests/test_fuzz.py
@@ -28,10 +29,17 @@ fuzz: $(VENV)/.dev  ## broken and hostile input, thousands of times
 mutations: $(VENV)/.dev  ## plant unsound bugs one at a time: the tests must notice each
 	$(BIN)/python tests/mutations.py
 
-check: $(VENV)/.dev  ## style and types
+check: $(VENV)/.dev  ## style, types, layout, docstrings and their examples
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m pytest -q tests/test_layout.py tests/test_public.py tests/test_docstrings.py tests/test_typing.py
+	$(BIN)/python -m pytest -q -n 2 src
+
+docs: $(VENV)/.dev  ## the site, in docs/_build/html; a warning is an error; then a browser looks at every page
+	rm -rf docs/api/generated
+	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python -m pytest -q tests/docs
 
 bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/rules.py
@@ -40,7 +48,7 @@ bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/fit.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-floor partita-demo
+	rm -rf $(VENV) $(VENV)-floor partita-demo docs/_build docs/api/generated docs/gallery
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

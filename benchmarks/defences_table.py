@@ -1,7 +1,10 @@
-"""The tables in docs/baselines.md, from the files in benchmarks/results/: python
-benchmarks/defences_table.py"""
+"""The tables of docs/guide/baselines.md, from the files in benchmarks/results.
+
+python benchmarks/defences_table.py
+"""
 
 import json
+import textwrap
 from pathlib import Path
 
 from partita.baselines._comparison import Comparison
@@ -13,17 +16,21 @@ SHAPES = {(5, 5): "5 x 5", (2, 12): "any rectangle of 24 pixels"}
 
 def main() -> None:
     for file in sorted((RESULTS / "defences").glob("*.json"), key=lambda file: file.stem):
-        found = json.loads(file.read_text())
+        content = json.loads(file.read_text())
         print(
-            f"`{found['command']}`: certified accuracy in % on {found['images']:,} test images; "
-            f"{found['machine']}."
+            _wrapped(
+                f"`{content['command']}`: certified accuracy in % on {content['images']:,} test "
+                f"images; {content['machine']}."
+            )
         )
         print()
-        print(Comparison([_shown(row) for row in found["rows"]]).to_markdown())
+        print(Comparison([_with_units(row) for row in content["rows"]]).to_markdown())
         print()
     print(
-        "Patches on CIFAR10, certified accuracy in %; the published numbers are the paper's, "
-        "nothing of theirs was run here."
+        _wrapped(
+            "Patches on CIFAR10, certified accuracy in %; the published numbers are the paper's, "
+            "nothing of theirs was run here."
+        )
     )
     print()
     ours = json.loads((RESULTS / "vision" / "cifar10-115-test.json").read_text())["rules"][
@@ -45,7 +52,12 @@ def main() -> None:
         print(f"| {name} (published: {one.source}) | {shares} | |")
 
 
-def _shown(row):
+def _wrapped(text):
+    """Prose as the page has it, at most 100 columns wide."""
+    return textwrap.fill(text, 100, break_long_words=False, break_on_hyphens=False)
+
+
+def _with_units(row):
     """Shares in %, times with their units."""
     shares = {
         name: f"{100 * value:.1f}"

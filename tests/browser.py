@@ -1,5 +1,4 @@
-"""A real browser for the tests: Debian's chromium, or any chrome on the path, driven by
-playwright."""
+"""A real browser for the tests: any chromium or chrome on the path, driven by playwright."""
 
 import os
 import shutil

@@ -17,8 +17,7 @@ if "PARTITA_PLANTED" in os.environ:  # a failure is all that is asked for, not t
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    """A cache folder of its own; temporary files go beside it, so that what stays behind is
-    seen."""
+    """A cache folder of its own; temporary files go beside it, so that leftovers are noticed."""
     folder = tmp_path / "cache"
     folder.mkdir()
     (tmp_path / "temporary").mkdir()
@@ -31,8 +30,7 @@ def cache(tmp_path, monkeypatch):
 
 @pytest.fixture
 def partita(monkeypatch, capsys):
-    """Run a command in this process: its exit code, what it printed, and what it said on standard
-    error."""
+    """Run a command in this process; return its exit code, standard output and standard error."""
 
     def run(*arguments):
         monkeypatch.setattr(sys, "argv", ["partita", *map(str, arguments)])

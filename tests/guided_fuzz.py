@@ -1,11 +1,12 @@
-"""Fuzzing guided by which lines an input reaches, for what is read from bytes: units.toml, CSV,
-JSON files, manifests. Part of make fuzz.
+"""Fuzzing guided by coverage, for what is read from bytes: units.toml, CSV, JSON, manifests.
 
-    python tests/guided_fuzz.py [RUNS]    # inputs for each kind of file; needs pip install atheris
-    (Linux)
+Part of ``make fuzz``::
 
-Every input must be refused in a sentence of ours or read; anything else stops it, and the input is
-left in a file."""
+    python tests/guided_fuzz.py [RUNS]    # per kind of file; needs pip install atheris (Linux)
+
+Every input must be refused in a sentence of ours or read; anything else stops the program, and the
+input is left in a file.
+"""
 
 import importlib.util
 import json
@@ -20,14 +21,14 @@ PLACE = Path(tempfile.gettempdir())  # a folder of its own, while it runs
 
 
 def units(content: bytes) -> None:
-    from partita.partition._units_file import read_units
+    from partita.partition import read_units
 
     (PLACE / "units.toml").write_bytes(content)
     read_units(PLACE / "units.toml", ["x", "y", "price a"])
 
 
 def csv(content: bytes) -> None:
-    from partita.tables._open import open_file
+    from partita.tables import open_file
 
     (PLACE / "table.csv").write_bytes(content)
     file = open_file(PLACE / "table.csv")
@@ -44,7 +45,7 @@ def audit(content: bytes) -> None:
 
 
 def sweep(content: bytes) -> None:
-    from partita.workflow._sweep import read_sweep
+    from partita.workflow._sweep_file import read_sweep
 
     (PLACE / "sweep.json").write_bytes(content)
     read_sweep(PLACE / "sweep.json")
@@ -113,7 +114,7 @@ def _run(name: str, runs: int) -> None:
         import partita.partition._units_file
         import partita.store
         import partita.tables._open
-        import partita.workflow._sweep
+        import partita.workflow._sweep_file
     target, corpus = TARGETS[name], PLACE / "corpus"
     corpus.mkdir()
     seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]

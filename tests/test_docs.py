@@ -1,8 +1,8 @@
-"""Every block of Python and shell in README and docs runs as it stands, page by page, and every
-link leads somewhere."""
+"""The pages: their code runs, their links lead somewhere, and their tables are generated."""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,42 +11,68 @@ import pandas as pd
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-WEATHER = (
-    ROOT.parent / "shared" / "data" / "weather_europe.parquet"
-)  # not part of the project; docs/sources.md does without
+GENERATED = ("docs/_build", "docs/gallery", "docs/api/generated")
+PAGES = sorted(
+    page
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]
+    if not page.relative_to(ROOT).as_posix().startswith(GENERATED)
+)
+NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
+# not part of the project; the page does without
+WEATHER = ROOT.parent / "shared" / "data" / "weather_europe.parquet"
 SLOW = {"audit.md", "choosing.md", "cluster.md", "command-line.md", "sources.md", "vision.md"}
-KNOWN = {"python", "sh", "toml", "json", "text"}  # the last three are shown, not run
+SHOWN = {"toml", "json", "text"}  # these blocks are not run
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[ ]*$", re.DOTALL | re.MULTILINE)
+
+
+def code_blocks(page: Path) -> list[tuple[str, str]]:
+    """The language and content of each fenced block; Sphinx's directives are left out."""
+    return [
+        (kind, block) for kind, block in FENCE.findall(page.read_text()) if not kind.startswith("{")
+    ]
+
+
+def partita_calls(block: str) -> list[list[str]] | None:
+    """The arguments of each line, if every line is a plain call of partita."""
+    if set(block) & set("$|<>&;'"):
+        return None
+    lines = [shlex.split(line, comments=True) for line in block.replace("\\\n", " ").splitlines()]
+    calls = [line for line in lines if line]
+    return [call[1:] for call in calls] if all(call[0] == "partita" for call in calls) else None
 
 
 @pytest.mark.parametrize(
     "page",
     [
-        pytest.param(page, marks=[pytest.mark.long] * (page.name in SLOW), id=page.name)
-        for page in PAGES
+        pytest.param(page, marks=[pytest.mark.long] * (page.name in SLOW), id=name)
+        for page, name in zip(PAGES, NAMES, strict=True)
     ],
 )
-def test_code_runs(page, capsys, tmp_path, monkeypatch):
-    """The blocks of a page run in their order, in a folder of their own; a toml block is the file
-    that its first line names."""
+def test_the_code_of_a_page_runs(page, partita, tmp_path, monkeypatch):
+    """Blocks run in order, in a folder of their own; a toml block is the file that it names.
+
+    Blocks that only call partita run in this process, which saves importing it for every line.
+    """
     monkeypatch.chdir(tmp_path)
     names: dict = {"__name__": "__main__"}
     if WEATHER.exists() and page.name == "sources.md":
         pd.read_parquet(WEATHER).to_csv("weather_europe.csv", index=False)
     search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    for kind, block in re.findall(
-        r"^```(\w*)\n(.*?)^```", page.read_text(), flags=re.DOTALL | re.MULTILINE
-    ):
-        assert kind in KNOWN, f"a block of {kind!r}"
+    for kind, block in code_blocks(page):
+        assert kind in {"python", "sh", *SHOWN}, f"a block of {kind!r}"
         if kind == "python":
             if "if __name__ ==" not in block:
                 exec(compile(block, str(page), "exec"), names)
-            else:  # says that it is a script: it must be one, without the blocks before it
+            else:  # it is a script, so it must run without the blocks before it
                 Path("script.py").write_text(block)
                 done = subprocess.run(
                     [sys.executable, "script.py"], capture_output=True, text=True, timeout=120
                 )
                 assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
+        elif kind == "sh" and (commands := partita_calls(block)):
+            for command in commands:
+                code, out, err = partita(*command)
+                assert code == 0, f"{command}\n{out}\n{err}"
         elif kind == "sh":
             done = subprocess.run(
                 ["bash", "-e", "-c", block],
@@ -62,18 +88,57 @@ def test_code_runs(page, capsys, tmp_path, monkeypatch):
             Path(name[1]).write_text(block)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+WITHOUT_EXTRAS = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {extras}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md"])
+def test_the_first_example_needs_no_extra(page):
+    """It runs after a plain ``pip install .``: without everything that only extras bring."""
+    extras = "pandas polars pyarrow matplotlib jinja2 rich typer skops torch lightgbm dask fastapi"
+    first = next(block for kind, block in code_blocks(ROOT / page) if kind == "python")
+    code = WITHOUT_EXTRAS.format(extras=extras.split()) + first
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+    prose = FENCE.sub("", page.read_text())
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        if target == "gallery/index.rst":  # made from the examples
+            target = "../examples/README.rst"
         assert target.startswith("http") or (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("page", PAGES, ids=NAMES)
+def test_prose_has_at_most_100_columns(page):
+    """Tables, code and addresses may be longer."""
+    if page.name == "paper.md":
+        pytest.skip("this page is generated, and mostly tables")
+    prose = FENCE.sub("", page.read_text())
+    long = [
+        line
+        for line in prose.splitlines()
+        if len(line) > 100 and not line.startswith(("|", "    ", "!["))
+    ]
+    assert not long, "\n".join(long)
 
 
 @pytest.mark.parametrize(
     ("script", "page"),
     [
-        ("vision_table.py", "vision.md"),
-        ("defences_table.py", "baselines.md"),
-        ("defaults.py", "defaults.md"),
+        ("vision_table.py", "guide/vision.md"),
+        ("defences_table.py", "guide/baselines.md"),
+        ("defaults.py", "results/defaults.md"),
     ],
 )
 def test_tables_are_made_from_the_results(script, page):
@@ -82,3 +147,26 @@ def test_tables_are_made_from_the_results(script, page):
         [sys.executable, ROOT / "benchmarks" / script], capture_output=True, text=True, check=True
     ).stdout
     assert printed in (ROOT / "docs" / page).read_text()
+
+
+@pytest.mark.parametrize(
+    "example", sorted((ROOT / "examples").glob("plot_*.py")), ids=lambda p: p.stem
+)
+def test_an_example_asks_a_question_and_says_what_to_do_next(example):
+    text = example.read_text()
+    title = text.splitlines()[1]
+    assert title.endswith("?")
+    assert 30 <= sum(bool(line.strip()) for line in text.splitlines()) <= 110
+    assert "# What to do next:" in text[text.rindex("# %%") :]
+    compile(text, str(example), "exec")
+
+
+def test_every_public_package_is_in_the_api_reference():
+    listed = set(re.findall(r"^   (partita\S*)$", (ROOT / "docs/api/index.md").read_text(), re.M))
+    private = {"ensemble", "kernels", "report", "cli", "certificates"}  # reached through partita
+    public = {
+        f"partita.{entry.stem}"
+        for entry in (ROOT / "src" / "partita").iterdir()
+        if not entry.name.startswith("_") and (entry.is_dir() or entry.suffix == ".py")
+    }
+    assert listed == {"partita", *public} - {f"partita.{name}" for name in private}

@@ -1,7 +1,7 @@
-"""Broken and hostile input of every kind: an error of ours in one sentence or a right answer, never
-another exception, and no code is run.
+"""Broken and hostile input of every kind gets an error of ours or a right answer.
 
-make fuzz        many more inputs than the quick tests try, and how many were tried
+Never another exception, and no code of the input is run. ``make fuzz`` tries many more inputs than
+the quick tests do, and says how many.
 """
 
 import asyncio
@@ -34,11 +34,11 @@ from partita import (
 from partita.audit._findings import read_audit
 from partita.baselines import ablation_radius
 from partita.metrics import certified_accuracy, median_radius
-from partita.partition._units_file import read_units
+from partita.partition import read_units
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.serve._app import make_app
-from partita.tables._open import open_file
-from partita.workflow._sweep import read_sweep
+from partita.serve import make_app
+from partita.tables import open_file
+from partita.workflow._sweep_file import read_sweep
 
 EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "60"))
 TRIED: Counter[str] = Counter()

@@ -1,5 +1,6 @@
-"""The guarantee itself, on real training: corrupt r columns everywhere, refit, and nothing
-certified at r has changed.
+"""The guarantee itself, on real training: corrupt r columns, refit, and compare.
+
+Nothing certified at r may change.
 
 The attacks write noise, constants, swapped columns, extreme values and the label itself into
 columns chosen to hurt: those whose submodels side with the most predictions."""
@@ -28,10 +29,10 @@ def rules(y):
         Tournament(margin=0.5, prior=0.5),
         TopK(2),
     ]
-    return [rule.filled(y, np.unique(y)) for rule in every]
+    return [rule.resolve(y, np.unique(y)) for rule in every]
 
 
-def asked_about(rule, ballots):
+def given_labels(rule, ballots):
     """The labels that a top-k certificate is about."""
     return [rule.decide(ballots)] if isinstance(rule, TopK) else []
 
@@ -53,8 +54,7 @@ def extreme(X, y, columns, rng):
 
 
 def label(X, y, columns, rng):
-    """The strongest of all: the column tells the truth in training and (y is shifted by the caller)
-    lies in the test."""
+    """The strongest of all: the column is the truth in training and another label in the test."""
     X[:, columns] = np.asarray(y, dtype=float)[:, None]
 
 
@@ -88,7 +88,9 @@ def test_certified_predictions_survive(case):
         X, y, test_size=0.3, random_state=0, stratify=y
     )
     ballots = clf.fit(X_train, y_train).ballots(X_test)
-    proofs = [(rule, rule.certify(ballots, *asked_about(rule, ballots))) for rule in rules(y_train)]
+    proofs = [
+        (rule, rule.certify(ballots, *given_labels(rule, ballots))) for rule in rules(y_train)
+    ]
     rng = np.random.default_rng(0)
     helpful = np.argsort(-(ballots.argmax(2) == Plurality().decide(ballots)[:, None]).mean(0))
     certified, changed = 0, 0
@@ -111,10 +113,10 @@ def test_certified_predictions_survive(case):
             "a corrupted column reached a submodel that does not own it"
         )
         for rule, before in proofs:
-            after, safe = rule.certify(attacked, *asked_about(rule, attacked)), before.radius >= r
-            if isinstance(rule, TopK):  # the label asked about stays among the top k
-                asked = rule.certify(attacked, before.prediction)
-                assert np.all(asked.radius[safe] >= 0)
+            after, safe = rule.certify(attacked, *given_labels(rule, attacked)), before.radius >= r
+            if isinstance(rule, TopK):  # the given label stays among the top k
+                again = rule.certify(attacked, before.prediction)
+                assert np.all(again.radius[safe] >= 0)
             else:
                 assert np.all(after.prediction[safe] == before.prediction[safe]), (
                     rule,

@@ -1,4 +1,7 @@
-"""Models whose predictions carry a proof."""
+"""Models whose predictions carry a proof.
+
+The names below are imported when they are first used, so that ``import partita`` costs nothing.
+"""
 
 from typing import TYPE_CHECKING
 

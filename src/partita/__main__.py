@@ -1,4 +1,8 @@
-"""The command ``partita``: what goes wrong becomes one sentence and an exit code."""
+"""The command ``partita``: whatever goes wrong becomes one sentence and an exit code.
+
+Exit codes: 0, 1 for a bug, 2 for bad input, 130 for an interrupt. No traceback reaches the user
+unless they ask for it with ``--debug``.
+"""
 
 import os
 import sys
@@ -12,10 +16,10 @@ STOPPED = "interrupted; nothing is half-written"
 
 
 def main() -> None:
-    """Run the command line. ``--debug``, anywhere, shows tracebacks."""
+    """Run the command line; ``--debug``, anywhere, shows tracebacks."""
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
-    warnings.showwarning = _tell
+    warnings.showwarning = _show_warning
     try:
         import typer
 
@@ -42,39 +46,45 @@ def main() -> None:
 
 
 def _is_expected(exc: Exception) -> bool:
-    """Bad input, a machine that is too small, or what the command line's library says about options
-    (of whichever version it is)."""
+    """Whether this is bad input, a machine that is too small, or the option parser's complaint."""
     return isinstance(exc, PartitaError | OSError | MemoryError) or hasattr(exc, "format_message")
 
 
 def _sentence(exc: Exception) -> str:
+    """Say in one sentence what went wrong."""
     if hasattr(exc, "format_message"):
-        return " ".join(str(exc.format_message()).split())
+        return _one_line(exc.format_message())
     if isinstance(exc, MemoryError):
         return "there is not enough memory for this: give fewer rows at a time"
     if isinstance(exc, OSError) and not isinstance(exc, PartitaError):
         return f"{exc.filename or 'a file'} cannot be read or written: {exc.strerror or exc}"
     if isinstance(exc, PartitaError):
-        return " ".join(str(exc).split())
-    return f"something unexpected went wrong ({type(exc).__name__}: {' '.join(str(exc).split())}); --debug shows where"
+        return _one_line(exc)
+    cause = f"{type(exc).__name__}: {_one_line(exc)}"
+    return f"something unexpected went wrong ({cause}); --debug shows where"
+
+
+def _one_line(message: Any) -> str:
+    remote = sys.modules.get("partita.tables._remote")  # loaded if a command read a table
+    text = str(message) if remote is None else remote.name_origins(str(message))
+    return " ".join(text.split())
 
 
 def _stop(sentence: str, code: int) -> None:
-    if sentence:  # none after a command that was given nothing: the help is on the screen
+    """Print one line on standard error and exit."""
+    if sentence:  # empty after a command without arguments: the help is on the screen
         print(f"partita: {sentence}", file=sys.stderr)
-    if (
-        code == INTERRUPTED
+    if code == INTERRUPTED:
         # submodels may still be at work in other threads, and some libraries abort when Python ends
         # under them
-    ):
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
 
 
-def _tell(message: Any, category: Any, *_: Any, **__: Any) -> None:
-    print(f"partita: warning: {' '.join(str(message).split())}", file=sys.stderr)
+def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
+    print(f"partita: warning: {_one_line(message)}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,48 @@
-"""Certificates: what certify() returns."""
+"""Certificates: what ``certify`` returns.
+
+Plain arrays, one entry per row, and what the radius counts. Nothing here knows models or rules.
+"""
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 
 from ._support.arrays import array_of
+from ._support.optional import require
 from ._support.types import Array
-from .errors import InputError, MissingExtraError
+from .errors import InputError
+
+__all__ = ["Certificates", "Counts"]
+
+SHOWN_ROWS = 5  # in a notebook
+SHOWN_RADII = 12  # bars in a notebook; larger radii share the last one
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a radius counts: so many of ``total`` things of a kind, in the training data, in the
-    row, or in both."""
+    """What a radius counts.
+
+    Attributes
+    ----------
+    what : str
+        The kind of thing an attacker owns, such as ``"columns"`` or ``"sources"``.
+    total : int
+        How many of them there are.
+    trusted : tuple of str
+        Columns that no attacker can touch.
+
+    See Also
+    --------
+    Certificates : Radii, and what they count.
+
+    Examples
+    --------
+    >>> from partita.certificates import Counts
+    >>> print(Counts("sensors", 12, trusted=("hour",)))
+    sensors (12 in all, out of reach: hour)
+    """
 
     what: str
     total: int
@@ -26,30 +55,58 @@ class Counts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificates:
-    """A prediction and its proven radius for every row.
+    """A prediction and its certified radius for every row.
+
+    However an attacker rewrites at most ``radius`` of the things counted, in the training data, in
+    the row or in both, the statement about the row stays true: its label is the prediction, its
+    value stays within the bounds, or its given label stays among the top k.
 
     Attributes
     ----------
-    prediction : array of length N
-        The label (or value) predicted; for ``TopK``, the label asked about.
-    radius : int array of length N
-        However an attacker rewrites at most this many of the things counted, the statement stays
-        true. -1: it is not even true now (a value outside its bounds, a label outside the top k).
-    runner_up : array of length N, or None
+    prediction : array of shape (n_samples,)
+        Predicted labels or values; with ``TopK``, the labels to certify.
+    radius : array of int, shape (n_samples,)
+        The certified radius. -1: the statement is not even true now (a value outside its bounds, a
+        label outside the top k).
+    runner_up : array of shape (n_samples,) or None
         The label nearest to taking over; None where there is no such label (regression, top-k, a
         single class).
     counts : Counts
         What the radius counts.
-    truth : array or None
-        The true values the statement was made about (``certify(around=y)``, ``TopK`` with
-        ``labels=y``), if it was.
+    truth : array of shape (n_samples,) or None
+        The true values that the statements are about (``certify(X, around=y)``, or ``TopK`` with
+        ``labels=y``), if they are.
     of_values : bool
         Whether predictions are values that stay within bounds (regression), not labels.
+    frame : str
+        The frame library that :meth:`to_frame` uses: the one X came from, or pandas.
+    index : Any
+        The pandas index of X, if it had one.
+
+    See Also
+    --------
+    certify : Makes certificates from ballots.
+    FeaturePartitionClassifier.certify : Makes them from a table.
+    partita.metrics.certified_accuracy : How many rows are right and certified.
+
+    References
+    ----------
+    Theory, section 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> proof = certify(np.eye(2)[[[0, 0, 0, 0, 0], [1, 1, 1, 0, 0]]], rule="plurality")
+    >>> proof
+    Certificates(2 rows, radius 0 to 2, median 1; counts submodels (5 in all))
+    >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
+    ([0, 1], [2, 0], [1, 0])
     """
 
     prediction: Array
     radius: Array
-    runner_up: Array | None
+    runner_up: Any  # an array or None; Any, so that users may index it without asking
     counts: Counts
     truth: Array | None = None
     of_values: bool = False
@@ -60,22 +117,72 @@ class Certificates:
         return len(self.radius)
 
     def __repr__(self) -> str:
-        spread = (
-            f", radius {self.radius.min()} to {self.radius.max()}, median "
-            f"{np.median(self.radius):g}"
-            if len(self)
-            else ""
-        )
-        return f"Certificates({len(self)} rows{spread}; counts {self.counts})"
+        return f"Certificates({self._summary()}; counts {self.counts})"
+
+    def _summary(self) -> str:
+        rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
+        if not len(self):
+            return rows
+        median = np.median(self.radius)
+        return f"{rows}, radius {self.radius.min()} to {self.radius.max()}, median {median:g}"
+
+    def _repr_html_(self) -> str:
+        """Return a compact table for notebooks."""
+        parts = [
+            f"<strong>Certificates</strong>: {escape(self._summary())}<br>"
+            f"<small>the radius counts {escape(str(self.counts))}</small>"
+        ]
+        if len(self):
+            parts += [_radius_bars(self.radius), self._first_rows()]
+        return f"<div>{''.join(parts)}</div>"
+
+    def _first_rows(self) -> str:
+        """Return the first rows as an HTML table."""
+        columns = self._columns()
+        head = "".join(f"<th>{name}</th>" for name in ("row", *columns))
+        labels = range(len(self)) if self.index is None else self.index
+        lines = []
+        for i in range(min(SHOWN_ROWS, len(self))):
+            cells = [labels[i], *(values[i] for values in columns.values())]
+            lines.append("".join(f"<td>{escape(str(cell))}</td>" for cell in cells))
+        more = len(self) - len(lines)
+        rest = f"<tr><td colspan={len(columns) + 1}>… {more} more</td></tr>" if more > 0 else ""
+        body = "".join(f"<tr>{line}</tr>" for line in lines)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{rest}</tbody></table>"
 
     def correct(self, y: Any) -> Array:
-        """Which rows' statements are about the truth ``y``; together with a radius >= r they are
-        certified correct at r."""
+        """Compare the certificates with the truth.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            True labels or values.
+
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+            Which rows are right now. Those that also have a radius of at least r are certified
+            correct at r.
+
+        Raises
+        ------
+        InputError
+            If ``y`` has the wrong length, if it differs from the values that the certificates were
+            made around, or if the certificates are about values near the prediction, not near the
+            truth.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from partita import certify
+        >>> certify(np.eye(2)[[[0, 0, 0], [0, 1, 1]]], rule="plurality").correct([0, 0])
+        array([ True, False])
+        """
         y = array_of("y", y)
         if y.shape != self.radius.shape:
             raise InputError(
-                f"y has shape {y.shape}, but the certificates cover {len(self)} rows: give one "
-                "true value a row"
+                f"y has shape {y.shape}, but the certificates cover {len(self)} rows: expected "
+                "one true value per row"
             )
         if self.truth is not None:
             if not np.array_equal(y, self.truth):
@@ -83,27 +190,67 @@ class Certificates:
                     "y differs from the values these certificates were made around: certify again "
                     "with this y"
                 )
-            return self.radius >= 0
+            return np.asarray(self.radius >= 0)
         if self.of_values:
             raise InputError(
                 "y cannot be compared with certificates made around the prediction: certify(X, "
-                "around=y, tolerance=...) asks whether "
-                "the prediction stays near the truth"
+                "around=y, tolerance=...) certifies that the prediction stays near the truth"
             )
         return np.asarray(self.prediction == y)
 
     def to_frame(self) -> Any:
-        """A frame of the kind that X was, pandas where it was an array: prediction, radius and
-        runner_up."""
-        columns = {"prediction": self.prediction, "radius": self.radius}
-        if self.runner_up is not None:
-            columns["runner_up"] = self.runner_up
+        """Return the certificates as a frame.
+
+        Returns
+        -------
+        DataFrame
+            Of the library that X came from, pandas where it was an array; columns ``prediction``,
+            ``radius`` and, if there is one, ``runner_up``.
+
+        Raises
+        ------
+        MissingExtraError
+            If pandas is needed and not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from partita import certify
+        >>> certify(np.eye(2)[[[0, 0, 0], [0, 1, 1]]], rule="plurality").to_frame()
+           prediction  radius  runner_up
+        0           0       1          1
+        1           1       0          0
+        """
         if self.frame == "pandas":
-            try:
-                import pandas
-            except ImportError as exc:
-                raise MissingExtraError("pandas", "to_frame() for arrays", "pandas") from exc
-            return pandas.DataFrame(columns, index=self.index)
+            pandas = require("pandas", "to_frame() for arrays")
+            return pandas.DataFrame(self._columns(), index=self.index)
         import narwhals
 
-        return narwhals.from_dict(columns, backend=self.frame).to_native()  # type: ignore[arg-type]
+        columns: Any = self._columns()
+        backend: Any = self.frame
+        return narwhals.from_dict(columns, backend=backend).to_native()
+
+    def _columns(self) -> dict[str, Array]:
+        columns = {"prediction": self.prediction, "radius": self.radius}
+        return columns if self.runner_up is None else columns | {"runner_up": self.runner_up}
+
+
+def _radius_bars(radius: Array) -> str:
+    """Return how many rows have each radius, as an HTML table with bars."""
+    values, counts = np.unique(radius, return_counts=True)
+    names = [str(value) for value in values.tolist()]
+    if len(names) > SHOWN_RADII:
+        names = [*names[: SHOWN_RADII - 1], f"{names[SHOWN_RADII - 1]} and more"]
+        counts = np.append(counts[: SHOWN_RADII - 1], counts[SHOWN_RADII - 1 :].sum())
+    lines = []
+    for name, count in zip(names, counts.tolist(), strict=True):
+        width = max(1, round(120 * count / int(counts.max())))
+        bar = f"width:{width}px;height:0.7em;background:currentColor;opacity:0.5"
+        lines.append(
+            f'<tr><td>{name}</td><td style="text-align:left"><div style="{bar}"></div></td>'
+            f"<td>{count} ({count / len(radius):.0%})</td></tr>"
+        )
+    return (
+        "<table><thead><tr><th>radius</th><th></th><th>rows</th></tr></thead>"
+        f"<tbody>{''.join(lines)}</tbody></table>"
+    )

@@ -2,7 +2,9 @@
 
 So a batch of predictions has a certificate of its own: the largest number of rows that one choice
 of r units can change at once. It is never worse than counting the rows whose own radius is below r,
-and often much better."""
+and often much better. Inputs are ballots and the incidence of units and submodels; models and
+tables are not known here. A solver's answer is used only through its dual bound.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,16 +16,20 @@ import numpy as np
 from . import kernels
 from ._support.types import Array
 from .errors import InputError
-from .rules import Median, named_rule
-from .rules._base import GapRule, as_ballots
+from .rules import Median, Rule, named_rule
+from .rules._ballots import as_ballots
+from .rules._base import GapRule
 from .rules._reach import Reach
 
+__all__ = ["Collective", "certify_collective", "criticality"]
+
 CHEAP = 6e9  # additions that trying every choice may take
+ROUNDING = 1e-6  # slack for the solver's floating point before a dual bound is rounded
 
 
 @dataclass(frozen=True, eq=False)
 class Collective:
-    """What one attacker can do to a batch.
+    """What one attacker can do to a batch of predictions.
 
     Attributes
     ----------
@@ -33,14 +39,26 @@ class Collective:
         Whether the choice in ``units`` makes that many rows lose their lead, so that the number
         cannot be lowered by this argument.
     units : tuple of int
-        The worst choice known.
-    rows : int array
+        The worst choice found.
+    rows : array of int
         The rows that fall to it.
     pointwise : int
         The number of rows whose own radius is below ``radius``.
     total : int
         The number of rows.
     radius : int
+        How many units the attacker owns.
+
+    See Also
+    --------
+    certify_collective : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify_collective
+    >>> print(certify_collective(np.eye(2)[[[0, 0, 1], [0, 1, 0]]], 1, "plurality"))
+    an attacker who owns 1 unit can change at most 2 of 2 predictions (2 if each row had its own)
     """
 
     changed: int
@@ -52,70 +70,90 @@ class Collective:
     radius: int
 
     def __str__(self) -> str:
+        units = "unit" if self.radius == 1 else "units"
         return (
-            f"whoever owns {self.radius} units can change at most {self.changed} of {self.total} "
-            "predictions "
-            f"({self.pointwise} if each row had an attacker of its own)"
+            f"an attacker who owns {self.radius} {units} can change at most {self.changed} of "
+            f"{self.total} predictions ({self.pointwise} if each row had its own)"
         )
 
 
 def certify_collective(
     ballots: Any,
     radius: int,
-    rule: Any = "tournament",
+    rule: str | Rule = "tournament",
     reach: Any = None,
     *,
     lower: Any = None,
     upper: Any = None,
     time_limit: float = 60.0,
 ) -> Collective:
-    """The largest number of rows that one choice of ``radius`` units can change at once.
+    """Bound the number of rows that one choice of ``radius`` units can change at once.
 
-    Exact by trying every choice while that is cheap; beyond, an integer program, whose proven bound
-    is used.
+    Exact by trying every choice while that is cheap; beyond that an integer program, whose proven
+    bound is used.
 
     Parameters
     ----------
-    ballots : array of shape (rows, submodels, classes), or (rows, submodels) with rule=Median()
+    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        Every submodel's score for every class; with ``rule=Median()`` every submodel's value, of
+        shape (n_samples, n_submodels).
     radius : int
         How many units the attacker owns, at least 1.
-    rule : str or Rule, default="tournament"
-        Run-off and top-k give a coarser number: the rows whose radius is below the submodels that
-        so many units can reach.
-    reach : bool array of shape (units, submodels), default=None
-        Which submodels each unit reaches; None: each reaches one.
-    lower, upper : bounds for Median
-    time_limit : float, default=60
-        Seconds for the integer program.
+    rule : {"plurality", "runoff", "tournament", "median"} or Rule, default="tournament"
+        How the ballots decide. Run-off and top-k get a coarser number: the rows whose radius is
+        below the number of submodels that so many units can reach.
+    reach : array-like of bool, shape (n_units, n_submodels), optional
+        Which submodels each unit reaches. By default each unit reaches one submodel.
+    lower, upper : float or array-like of shape (n_samples,), optional
+        With ``rule=Median()``, which needs both: where each prediction must stay.
+    time_limit : float, default=60.0
+        Seconds for the integer program; after that its dual bound is used, so the result stays
+        sound.
+
+    Returns
+    -------
+    Collective
+        The bound, the worst choice found, and the rows that fall to it.
+
+    See Also
+    --------
+    criticality : What each unit alone can change.
+    certify : The certificate of every row by itself.
+
+    References
+    ----------
+    Theory, section 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify_collective
+    >>> votes = [[0, 0, 1], [0, 1, 0], [1, 1, 1]]  # three rows, three submodels
+    >>> worst = certify_collective(np.eye(2)[votes], radius=1, rule="plurality")
+    >>> worst.changed, worst.units, worst.rows.tolist()
+    (2, (0,), [0, 1])
     """
     if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 1:
         raise InputError(f"radius is {radius!r}: it must be a whole number, 1 or above")
     batch = _Batch(ballots, rule, reach, lower, upper)
     size = min(int(radius), len(batch.reach))
-    if not isinstance(batch.rule, GapRule | Median):
+    if not isinstance(batch.rule, GapRule):
         fallen = np.flatnonzero(batch.own_radius < batch.reach.most_reached(size))
         return Collective(len(fallen), False, (), fallen, len(fallen), batch.n_rows, int(radius))
     losses, budgets, rows = batch.pairs_in_doubt(size)
     pointwise = len(np.unique(rows))
-    arrays = (
-        np.ascontiguousarray(losses.T),
-        budgets,
-        rows,
-        batch.reach.starts,
-        batch.reach.members,
-    )
     if pointwise == 0 or size == 0:
         return Collective(0, True, (), np.empty(0, dtype=np.int64), 0, batch.n_rows, int(radius))
     if comb(len(batch.reach), size) * len(rows) * max(1, batch.reach.largest) <= CHEAP:
-        changed, groups = kernels.worst_choice(size, *arrays)
+        by_submodel = np.ascontiguousarray(losses.T)
+        changed, groups = kernels.worst_choice(
+            size, by_submodel, budgets, rows, batch.reach.starts, batch.reach.members
+        )
     else:
         changed, groups = _by_program(losses, budgets, rows, batch.reach, size, time_limit)
     changed = min(changed, pointwise)
-    fallen = np.unique(
-        rows[
-            losses[:, batch.reach.groups[groups].any(axis=0)].sum(axis=1, dtype=np.int64) > budgets
-        ]
-    )
+    covered = batch.reach.groups[groups].any(axis=0)
+    fallen = np.unique(rows[losses[:, covered].sum(axis=1, dtype=np.int64) > budgets])
     units = tuple(int(np.argmax(batch.reach.unit_group == group)) for group in groups)
     return Collective(
         changed, len(fallen) == changed, units, fallen, pointwise, batch.n_rows, int(radius)
@@ -124,86 +162,114 @@ def certify_collective(
 
 def criticality(
     ballots: Any,
-    rule: Any = "tournament",
+    rule: str | Rule = "tournament",
     reach: Any = None,
     *,
     lower: Any = None,
     upper: Any = None,
 ) -> Array:
-    """Which predictions hang on each unit alone: bool (units, rows). ``criticality(...).sum(1)``
-    ranks the units."""
+    """Compute which predictions each unit can change on its own.
+
+    Parameters
+    ----------
+    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        Every submodel's score for every class; with ``rule=Median()`` every submodel's value, of
+        shape (n_samples, n_submodels).
+    rule : {"plurality", "runoff", "tournament", "median"} or Rule, default="tournament"
+        How the ballots decide.
+    reach : array-like of bool, shape (n_units, n_submodels), optional
+        Which submodels each unit reaches. By default each unit reaches one submodel.
+    lower, upper : float or array-like of shape (n_samples,), optional
+        With ``rule=Median()``, which needs both: where each prediction must stay.
+
+    Returns
+    -------
+    array of bool, shape (n_units, n_samples)
+        ``criticality(...).sum(axis=1)`` ranks the units.
+
+    See Also
+    --------
+    certify_collective : What several units can change together.
+
+    References
+    ----------
+    Theory, section 9.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import criticality
+    >>> criticality(np.eye(2)[[[0, 0, 1], [1, 1, 1]]], "plurality").astype(int)
+    array([[1, 0],
+           [1, 0],
+           [0, 0]])
+    """
     batch = _Batch(ballots, rule, reach, lower, upper)
-    hangs = np.zeros(
-        (len(batch.reach) + 1, batch.n_rows), dtype=bool
-    )  # the last line is for units that reach nothing
-    if isinstance(batch.rule, GapRule | Median):
-        for start, (losses, budgets) in batch.blocks():
+    # the last line is for units that reach nothing (group -1)
+    critical = np.zeros((len(batch.reach) + 1, batch.n_rows), dtype=bool)
+    if isinstance(batch.rule, GapRule):
+        for start, (losses, budgets) in batch.blocks(batch.rule):
             totals = losses.astype(np.int64) @ batch.reach.groups.T
-            hangs[:-1, start : start + len(losses)] = (totals > budgets[:, :, None]).any(axis=1).T
+            falls = (totals > budgets[:, :, None]).any(axis=1)
+            critical[:-1, start : start + len(losses)] = falls.T
     else:
-        hangs[:-1] = batch.own_radius < batch.reach.sizes[:, None]
-    return hangs[batch.reach.unit_group]
+        critical[:-1] = batch.own_radius < batch.reach.sizes[:, None]
+    return critical[batch.reach.unit_group]
 
 
 class _Batch:
-    """Checked ballots, their rule, and who reaches what."""
+    """Checked ballots, their rule, and which submodels each unit reaches."""
 
     def __init__(self, ballots: Any, rule: Any, reach: Any, lower: Any, upper: Any) -> None:
         self.rule = named_rule(rule)
+        self.bounds: tuple[Array, ...] = ()
         if isinstance(self.rule, Median):
-            self.ballots, self.lower, self.upper = self.rule.checked(ballots, lower, upper)
+            self.ballots, *bounds = self.rule.check_bounds(ballots, lower, upper)
+            self.bounds = tuple(bounds)
         else:
             self.ballots = as_ballots(ballots)
-            self.own_radius = self.rule.decision(
-                self.ballots
-            ).radius  # also refuses what is not finite
+            self.own_radius = self.rule.decision(self.ballots).radius  # refuses NaN and infinities
         self.n_rows, n_submodels = self.ballots.shape[:2]
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
 
-    def blocks(self) -> Iterator[tuple[int, kernels.Gaps]]:
-        """The gaps of some rows at a time, and the first of them."""
+    def blocks(self, rule: GapRule) -> Iterator[tuple[int, kernels.Gaps]]:
+        """Yield the gaps of some rows at a time, and the first of these rows."""
         step = max(1, kernels.BLOCK // max(1, self.ballots[:1].size))
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
-            if isinstance(self.rule, Median):
-                yield (
-                    start,
-                    kernels.median_gaps(self.ballots[rows], self.lower[rows], self.upper[rows]),
-                )
-            elif isinstance(self.rule, GapRule):
-                yield start, self.rule.gaps(self.ballots[rows])
+            yield start, rule.gaps(self.ballots[rows], *(bound[rows] for bound in self.bounds))
 
     def pairs_in_doubt(self, size: int) -> tuple[Array, Array, Array]:
-        """Losses, budgets and row of every pair of a row and a rival that some ``size`` groups
-        might bring down."""
-        kept: list[tuple[Array, Array, Array]] = []
-        for start, (losses, budgets) in self.blocks():
+        """Collect every pair of a row and an opponent that ``size`` groups might bring down.
+
+        Returns their losses, budgets and rows.
+        """
+        assert isinstance(self.rule, GapRule)
+        found: list[tuple[Array, Array, Array]] = []
+        for start, (losses, budgets) in self.blocks(self.rule):
             totals = losses.astype(np.int64) @ self.reach.groups.T
             if size < totals.shape[2]:
                 totals = np.partition(totals, totals.shape[2] - size, axis=2)[:, :, -size:]
-            row, rival = np.nonzero(totals.sum(axis=2) > budgets)
-            kept.append((losses[row, rival], budgets[row, rival], row + start))
-        if not kept:
-            return (
-                np.empty((0, self.reach.n_submodels), np.int32),
-                np.empty(0, np.int64),
-                np.empty(0, np.int64),
-            )
-        return (
-            np.concatenate([k[0] for k in kept]),
-            np.concatenate([k[1] for k in kept]),
-            np.concatenate([k[2] for k in kept]),
+            row, opponent = np.nonzero(totals.sum(axis=2) > budgets)
+            found.append((losses[row, opponent], budgets[row, opponent], row + start))
+        if not found:
+            nothing = np.empty(0, np.int64)
+            return np.empty((0, self.reach.n_submodels), np.int32), nothing, nothing
+        all_losses, all_budgets, all_rows = (
+            np.concatenate(parts) for parts in zip(*found, strict=True)
         )
+        return all_losses, all_budgets, all_rows
 
 
 def _by_program(
     losses: Array, budgets: Array, rows: Array, reach: Reach, size: int, time_limit: float
 ) -> tuple[int, Array]:
-    """An upper bound on the rows that ``size`` groups can bring down (their number, given time),
-    and the best choice found.
+    """Bound the rows that ``size`` groups can bring down, and return the best choice found.
 
-    One binary variable a group, one cover variable a submodel, one binary variable a pair (this
-    rival overtakes), one variable a row."""
+    The bound is exact if the solver finishes in time. One binary variable per group, one cover
+    variable per submodel, one binary variable per pair (this opponent overtakes), one variable per
+    row.
+    """
     from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, diags_array, eye_array, hstack
 
@@ -243,7 +309,7 @@ def _by_program(
         options={"time_limit": time_limit, "mip_rel_gap": 0.0},
     )
     dual = getattr(solution, "mip_dual_bound", None)
-    most = n_rows if dual is None or not np.isfinite(dual) else int(np.floor(-dual + 1e-6))
+    most = n_rows if dual is None or not np.isfinite(dual) else int(np.floor(-dual + ROUNDING))
     if solution.x is None:
         return most, np.argsort(-reach.sizes, kind="stable")[:size]
     return most, np.argsort(-solution.x[:n_groups], kind="stable")[:size]

@@ -1,9 +1,10 @@
-"""Image patches: which submodels a position touches, and the certificate.
+"""Image patches: which submodels a patch touches, and the certificate against it.
 
-An attacker with a patch owns all pixels under it. Where it lies is his choice, so a row survives if
-it survives every position."""
+An attacker with a patch owns all pixels under it. Where it lies is their choice, so a row survives
+only if it survives every position. Inputs are ballots and a partition of the pixels.
+"""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,13 +13,44 @@ import numpy as np
 from ._support.types import Array
 from .certificates import Certificates, Counts
 from .errors import InputError
-from .partition._partition import Overlap, Partition
-from .rules import certify
+from .partition import Overlap, Partition
+from .rules import Rule, certify
+
+__all__ = ["certify_patches", "certify_rectangles", "patch_reach"]
 
 
-def patch_reach(partition: Partition | Overlap, image_shape: Any, patch: Any) -> Array:
-    """Which submodels a patch at each position touches: bool (positions, submodels), row by row
-    from the upper left."""
+def patch_reach(
+    partition: Partition | Overlap, image_shape: Sequence[int], patch: Sequence[int]
+) -> Array:
+    """Compute which submodels a patch touches at each position.
+
+    Parameters
+    ----------
+    partition : Partition or Overlap
+        The image's pixels, in the image's order, dealt out to submodels; such as
+        ``clf.partition_`` of a classifier with ``image_shape``.
+    image_shape : sequence of int
+        Height and width of the image; further numbers (channels) are ignored.
+    patch : sequence of int
+        Height and width of the patch.
+
+    Returns
+    -------
+    array of bool, shape (n_positions, n_submodels)
+        Positions row by row from the upper left.
+
+    See Also
+    --------
+    certify_patches : Certificates against patches.
+
+    Examples
+    --------
+    >>> from partita import Partition
+    >>> from partita.patches import patch_reach
+    >>> patch_reach(Partition([[0, 2], [1, 3]]), (2, 2), (2, 1)).astype(int)
+    array([[1, 0],
+           [0, 1]])
+    """
     if not isinstance(partition, Partition | Overlap):
         raise InputError(
             f"partition is a {type(partition).__name__}: give a Partition of the image's pixels, "
@@ -45,20 +77,28 @@ def patch_reach(partition: Partition | Overlap, image_shape: Any, patch: Any) ->
 def certify_patches(
     ballots: Any,
     partition: Partition | Overlap,
-    image_shape: Any,
-    patch: Any,
-    rule: Any = "tournament",
+    image_shape: Sequence[int],
+    patch: Sequence[int],
+    rule: str | Rule = "tournament",
     n_patches: int = 1,
 ) -> Certificates:
-    """Does a prediction survive a patch of this shape at every position?
+    """Certify that predictions survive a patch of a given shape at every position.
 
     Parameters
     ----------
-    ballots : array of shape (rows, submodels, classes)
-    partition : Partition of the image's pixels in the image's order, as ``clf.partition_`` of a
-    classifier with ``image_shape`` image_shape : (height, width, ...) patch : (height, width) of
-    the patch rule : str or Rule, default="tournament" n_patches : int, default=1
-        How many such patches an attacker lays at once.
+    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        Every submodel's score for every class.
+    partition : Partition or Overlap
+        The image's pixels, in the image's order, dealt out to submodels; such as
+        ``clf.partition_`` of a classifier with ``image_shape``.
+    image_shape : sequence of int
+        Height and width of the image; further numbers (channels) are ignored.
+    patch : sequence of int
+        Height and width of the patch.
+    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
+        How the ballots decide.
+    n_patches : int, default=1
+        How many such patches an attacker places at once.
 
     Returns
     -------
@@ -66,6 +106,26 @@ def certify_patches(
         ``radius`` is the number of patches a row survives, wherever they lie: 0 or 1 for one patch,
         up to ``n_patches`` for several. Exact for one patch and plurality; a sound bound for
         several patches and for the other rules.
+
+    See Also
+    --------
+    certify_rectangles : All rectangles of an area.
+    patch_reach : Which submodels a patch touches.
+
+    References
+    ----------
+    Theory, section 2 ("Patches").
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import Partition, certify_patches
+    >>> pixels = Partition([[0, 1, 2], [3, 4, 5], [6, 7, 8]])  # a 3 x 3 image, one row per submodel
+    >>> ballots = np.eye(2)[[[0, 0, 0]]]
+    >>> certify_patches(ballots, pixels, (3, 3), patch=(1, 3), rule="plurality").radius.tolist()
+    [1]
+    >>> certify_patches(ballots, pixels, (3, 3), patch=(2, 1), rule="plurality").radius.tolist()
+    [0]
     """
     if not isinstance(n_patches, int | np.integer) or isinstance(n_patches, bool) or n_patches < 1:
         raise InputError(f"n_patches is {n_patches!r}: it must be a whole number, 1 or above")
@@ -81,12 +141,47 @@ def certify_patches(
 def certify_rectangles(
     ballots: Any,
     partition: Partition | Overlap,
-    image_shape: Any,
+    image_shape: Sequence[int],
     area: int,
-    rule: Any = "tournament",
+    rule: str | Rule = "tournament",
     n_patches: int = 1,
 ) -> dict[tuple[int, int], Certificates]:
-    """``certify_patches`` for every rectangle of this area that fits the image."""
+    """Certify predictions against every rectangle of an area that fits the image.
+
+    Parameters
+    ----------
+    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        Every submodel's score for every class.
+    partition : Partition or Overlap
+        The image's pixels, in the image's order, dealt out to submodels; such as
+        ``clf.partition_`` of a classifier with ``image_shape``.
+    image_shape : sequence of int
+        Height and width of the image; further numbers (channels) are ignored.
+    area : int
+        How many pixels the patch covers.
+    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
+        How the ballots decide.
+    n_patches : int, default=1
+        How many such patches an attacker places at once.
+
+    Returns
+    -------
+    dict
+        Certificates by (height, width) of the rectangle.
+
+    See Also
+    --------
+    certify_patches : One shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import Partition, certify_rectangles
+    >>> pixels = Partition([[0, 1, 2], [3, 4, 5], [6, 7, 8]])
+    >>> proofs = certify_rectangles(np.eye(2)[[[0, 0, 0]]], pixels, (3, 3), 3, "plurality")
+    >>> {shape: proof.radius.tolist() for shape, proof in proofs.items()}
+    {(1, 3): [1], (3, 1): [0]}
+    """
     shapes = list(_rectangles(area, *_sides(image_shape, "image_shape")))
     if not shapes:
         raise InputError(f"area is {area!r}: no rectangle of that area fits the image")
@@ -97,6 +192,7 @@ def certify_rectangles(
 
 
 def _rectangles(area: Any, height: int, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the rectangles of this area that fit, the flattest first."""
     if isinstance(area, int | np.integer):
         for tall in range(1, int(area) + 1):
             if area % tall == 0 and tall <= height and area // tall <= width:
@@ -104,16 +200,16 @@ def _rectangles(area: Any, height: int, width: int) -> Iterator[tuple[int, int]]
 
 
 def _largest(reach: Array) -> Array:
-    """The positions that no other position covers: whoever may lay a patch there can do all that
-    the others can."""
-    different = np.unique(reach, axis=0)
-    shared = different.astype(np.int64) @ different.T.astype(np.int64)
+    """Keep the positions that no other covers: patches there can do all that others can."""
+    distinct = np.unique(reach, axis=0)
+    shared = distinct.astype(np.int64) @ distinct.T.astype(np.int64)
     inside = shared == shared.diagonal()[:, None]  # row i is within row j
     np.fill_diagonal(inside, False)
-    return np.asarray(different[~inside.any(axis=1)])
+    return np.asarray(distinct[~inside.any(axis=1)])
 
 
 def _sides(shape: Any, name: str) -> tuple[int, int]:
+    """Return height and width of a shape, checked."""
     sides = tuple(shape)[:2] if isinstance(shape, tuple | list) else ()
     if len(sides) != 2 or not all(
         isinstance(side, int | np.integer) and side > 0 for side in sides

@@ -1,28 +1,56 @@
-"""Figures, in scikit-learn's display style."""
+"""Figures, in scikit-learn's display style. matplotlib is an extra, imported when first needed."""
 
 import io
 from collections.abc import Mapping
 from typing import Any, Self
 
+from ._support.optional import require
 from .certificates import Certificates
-from .errors import MissingExtraError
 from .metrics import certified_accuracy_curve
+from .metrics._scorer import certify_against
+
+__all__ = ["CertifiedAccuracyDisplay"]
+
+EXTRA = ("a plot", "partita[plot]")
 
 
 class CertifiedAccuracyDisplay:
-    """The share of rows that are certified correct at every radius.
+    """The share of rows that are certified correct at every radius, as a figure.
 
-    Make one with ``from_estimator`` or ``from_certificates``. After ``plot``: ``line_``, ``ax_``,
-    ``figure_``.
+    Make one with :meth:`from_estimator` or :meth:`from_certificates`.
 
     Parameters
     ----------
-    radius, accuracy : arrays
-        As from ``certified_accuracy_curve``.
-    counts : str
+    radius : array-like of int
+        0, 1, 2, ...
+    accuracy : array-like of float
+        Certified accuracy at each radius.
+    counts : str, default="units"
         What the radius counts, for the axis.
-    name : str, default=None
+    name : str, optional
         For the legend.
+
+    Attributes
+    ----------
+    line_ : matplotlib Artist
+        The curve, after :meth:`plot`.
+    ax_ : matplotlib Axes
+        Its axes.
+    figure_ : matplotlib Figure
+        Its figure.
+
+    See Also
+    --------
+    partita.metrics.certified_accuracy_curve : The numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import CertifiedAccuracyDisplay, certify
+    >>> proof = certify(np.eye(2)[[[0, 0, 0], [0, 1, 1]]], rule="plurality")
+    >>> display = CertifiedAccuracyDisplay.from_certificates([0, 1], proof, name="plurality")
+    >>> display.ax_.get_xlabel()
+    'radius: submodels an attacker may own'
     """
 
     def __init__(
@@ -37,7 +65,26 @@ class CertifiedAccuracyDisplay:
     def from_certificates(
         cls, y: Any, proof: Certificates, *, name: str | None = None, ax: Any = None, **kwargs: Any
     ) -> Self:
-        """Plot certificates against the truth."""
+        """Plot certificates against the truth.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,)
+            True labels or values.
+        proof : Certificates
+            What ``certify`` returned for these rows; for a regressor with ``around=y``.
+        name : str, optional
+            For the legend.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        **kwargs : Any
+            Passed to matplotlib's ``step``.
+
+        Returns
+        -------
+        CertifiedAccuracyDisplay
+            The display, drawn.
+        """
         curve = certified_accuracy_curve(y, proof)
         return cls(curve.radius, curve.accuracy, counts=proof.counts.what, name=name).plot(
             ax=ax, **kwargs
@@ -56,25 +103,55 @@ class CertifiedAccuracyDisplay:
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Certify X and plot it; a regressor needs ``tolerance`` or ``relative``."""
-        bounds = (
-            {}
-            if tolerance is None and relative is None
-            else {"around": y, "tolerance": tolerance, "relative": relative}
-        )
+        """Certify a table and plot it against the truth.
+
+        Parameters
+        ----------
+        estimator : FeaturePartitionClassifier or FeaturePartitionRegressor
+            Or anything else that is fitted and has ``certify``.
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to certify.
+        y : array-like of shape (n_samples,)
+            True labels or values.
+        tolerance, relative : float, optional
+            For a regressor, which needs one of them: how far from the truth a prediction counts as
+            right, absolutely or as a share of the truth.
+        name : str, optional
+            For the legend; by default the estimator's class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        **kwargs : Any
+            Passed to matplotlib's ``step``.
+
+        Returns
+        -------
+        CertifiedAccuracyDisplay
+            The display, drawn.
+        """
+        proof = certify_against(estimator, X, y, tolerance, relative)
         name = type(estimator).__name__ if name is None else name
-        return cls.from_certificates(y, estimator.certify(X, **bounds), name=name, ax=ax, **kwargs)
+        return cls.from_certificates(y, proof, name=name, ax=ax, **kwargs)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **kwargs: Any) -> Self:
-        """Draw the curve; further arguments go to matplotlib's ``step``."""
-        try:
-            from matplotlib.ticker import MaxNLocator, PercentFormatter
-        except ImportError as exc:
-            raise MissingExtraError("matplotlib", "a plot", "partita[plot]") from exc
-        if ax is None:
-            import matplotlib.pyplot as plt
+        """Draw the curve.
 
-            _, ax = plt.subplots()
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+        name : str, optional
+            For the legend; by default the display's own name.
+        **kwargs : Any
+            Passed to matplotlib's ``step``.
+
+        Returns
+        -------
+        CertifiedAccuracyDisplay
+            The display itself.
+        """
+        ticker = require("matplotlib.ticker", *EXTRA)
+        if ax is None:
+            _, ax = require("matplotlib.pyplot", *EXTRA).subplots()
         label = self.name if name is None else name
         (self.line_,) = ax.step(
             self.radius, self.accuracy, where="post", **({"label": label} | kwargs)
@@ -84,9 +161,9 @@ class CertifiedAccuracyDisplay:
             ylabel="certified accuracy",
             ylim=(0, 1.02),
         )
-        ax.set_xlim(left=0)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+        ax.set_xlim(left=0, auto=None)  # a longer curve may follow on the same axes
+        ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+        ax.yaxis.set_major_formatter(ticker.PercentFormatter(1.0))
         ax.grid(alpha=0.3)
         if label is not None:
             ax.legend()
@@ -95,17 +172,13 @@ class CertifiedAccuracyDisplay:
 
 
 def figure_png(title: str, curves: Mapping[str, Any], counts: str) -> bytes:
-    """A picture of several curves of certified accuracy, without a window or a global setting."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as exc:
-        raise MissingExtraError("matplotlib", "a plot", "partita[plot]") from exc
-    figure = Figure(figsize=(6.4, 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    """Draw several curves of certified accuracy as a PNG, without a window or global settings."""
+    agg = require("matplotlib.backends.backend_agg", *EXTRA)
+    figure = require("matplotlib.figure", *EXTRA).Figure(figsize=(6.4, 4.2), layout="constrained")
+    agg.FigureCanvasAgg(figure)
     ax = figure.add_subplot()
-    for name, share in curves.items():
-        CertifiedAccuracyDisplay(range(len(share)), share, counts=counts, name=name).plot(ax=ax)
+    for name, shares in curves.items():
+        CertifiedAccuracyDisplay(range(len(shares)), shares, counts=counts, name=name).plot(ax=ax)
     ax.set_title(title)
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})

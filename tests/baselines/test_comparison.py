@@ -1,7 +1,4 @@
-"""Several methods in one table."""
-
-import csv
-from pathlib import Path
+"""compare(): several methods in one table."""
 
 import numpy as np
 import pytest
@@ -21,7 +18,6 @@ from partita.baselines import (
     RowPartitionClassifier,
     SmoothingClassifier,
 )
-from partita.baselines._published import published
 from partita.datasets import load_digits
 from partita.metrics import certified_accuracy, certified_balanced_accuracy, median_radius
 from partita.rules import TopK
@@ -79,28 +75,13 @@ def test_published_numbers_are_marked():
         {"constant": ConstantClassifier()}, *few, radii=[1], patch=(2, 12), published="cifar10"
     )
     assert [row["r = 1"] for row in rectangles.rows[1:]] == [0.0, 0.4311]  # Patch IBP has none
-    for arguments, told in (
+    for arguments, message in (
         ({"published": "cifar10"}, "patch is missing"),
         ({"published": "mnist", "patch": (5, 5)}, "published is 'mnist'"),
         ({"published": "cifar10", "patch": (3, 3)}, "patch is \\(3, 3\\)"),
     ):
-        with pytest.raises(InputError, match=told):
+        with pytest.raises(InputError, match=message):
             compare({"constant": ConstantClassifier()}, *few, **arguments)
-
-
-def test_published_numbers_are_the_papers():
-    paper = Path(__file__).parents[3] / "shared" / "paper-tables" / "table04_patch.csv"
-    if not paper.exists():
-        pytest.skip("the paper's tables are not here")
-    with paper.open(newline="") as file:
-        printed = {row["method"]: row for row in csv.DictReader(file)}
-    ours = {one.method: 100 * one.certified for one in published("cifar10", (5, 5))}
-    for method, name in (
-        ("De-randomized smoothing", "(De)Random. Smoothing [LF20a]"),
-        ("BagCert", "BagCert [MY21]"),
-        ("Patch IBP", "Patch IBP [Chi+20b]"),
-    ):
-        assert ours[method] == pytest.approx(float(printed[name]["square5x5"]))
 
 
 def test_images_and_chance():
@@ -143,10 +124,10 @@ def test_a_plain_estimator_is_a_baseline_that_proves_nothing():
     partition = FeaturePartitionClassifier(GaussianNB(), n_submodels=9)
     table = compare({"one model": plain, "partition": partition}, *train, *test, radii=[1, 3])
     line, other = table.rows
-    said = plain.fit(*train).predict(X[1::2])
+    prediction = plain.fit(*train).predict(X[1::2])
     assert list(line) == list(other)
-    assert line["accuracy"] == accuracy_score(test[1], said)
-    assert line["mean recall"] == pytest.approx(balanced_accuracy_score(test[1], said))
+    assert line["accuracy"] == accuracy_score(test[1], prediction)
+    assert line["mean recall"] == pytest.approx(balanced_accuracy_score(test[1], prediction))
     assert line["r = 1"] == line["r = 3"] == line["mean recall at r = 3"] == 0.0
     assert line["median r"] == 0.0
     assert (line["covers"], line["proof"], line["r counts"]) == ("nothing", "none", "nothing")
@@ -161,8 +142,8 @@ def test_a_plain_regressor_is_right_within_the_tolerance():
     (line,) = compare(
         {"ridge": plain}, X[::2], y[::2], X[1::2], y[1::2], tolerance=40, radii=[1]
     ).rows
-    said = plain.fit(X[::2], y[::2]).predict(X[1::2])
-    assert line["accuracy"] == np.mean(np.abs(said - y[1::2]) <= 40)
+    prediction = plain.fit(X[::2], y[::2]).predict(X[1::2])
+    assert line["accuracy"] == np.mean(np.abs(prediction - y[1::2]) <= 40)
     assert 0 < line["accuracy"] < 1
     assert line["r = 1"] == 0.0
     assert "mean recall" not in line

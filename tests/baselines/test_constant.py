@@ -5,9 +5,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import Ridge
 
 from partita import FeaturePartitionRegressor, InputError
-from partita.baselines._constant import ConstantClassifier, ConstantRegressor
+from partita.baselines import ConstantClassifier, ConstantRegressor
 from partita.metrics import (
     certified_accuracy,
     certified_accuracy_curve,
@@ -117,7 +118,7 @@ def test_bounds_are_refused_as_the_regressor_refuses_them():
     X, y = DIABETES[:50], PROGRESS[:50]
     ours, other = (
         ConstantRegressor().fit(X, y),
-        FeaturePartitionRegressor(n_submodels=3, n_jobs=1).fit(X, y),
+        FeaturePartitionRegressor(Ridge(), n_submodels=3, n_jobs=1).fit(X, y),
     )
     wrong = [
         {},
@@ -138,7 +139,7 @@ def test_bounds_are_refused_as_the_regressor_refuses_them():
 
 def test_wrong_targets_are_named():
     X = np.zeros((3, 2))
-    with pytest.raises(InputError, match="no numbers: for labels use a ConstantClassifier"):
+    with pytest.raises(InputError, match="not numbers: for labels use a ConstantClassifier"):
         ConstantRegressor().fit(X, ["a", "b", "c"])
     with pytest.raises(InputError, match="cannot be sorted"):
         ConstantClassifier().fit(X, np.array(["a", 1, 2], dtype=object))

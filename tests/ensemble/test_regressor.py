@@ -42,7 +42,7 @@ def test_a_relative_tolerance_of_negative_values_uses_their_size():
     assert np.array_equal(proof.radius >= 0, np.abs(reg.predict(X) + Y) <= 0.3 * Y)
 
 
-def test_an_open_side():
+def test_an_infinite_bound_always_holds():
     assert np.all(REG.certify(X, lower=-np.inf, upper=np.inf).radius == 10)  # all columns
     assert np.array_equal(
         REG.certify(X, upper=150).radius, REG.certify(X, lower=-np.inf, upper=150).radius
@@ -67,7 +67,7 @@ def test_stretch_uses_the_median_target():
     assert np.allclose(reg.predict(X), centre + 1.5 * (REG.predict(X) - centre))
 
 
-def test_frames_answer_in_kind():
+def test_certificates_come_back_in_the_frame_library_of_the_table():
     frame = pd.DataFrame(X, columns=list("abcdefghij"))
     proof = FeaturePartitionRegressor(n_submodels=3).fit(frame, Y).certify(frame, tolerance=10)
     assert list(proof.to_frame().columns) == ["prediction", "radius"]
@@ -89,7 +89,7 @@ def test_frames_answer_in_kind():
         ({"lower": 2, "upper": 1}, "lower is above upper"),
     ],
 )
-def test_wrong_questions_are_named(question, message):
+def test_wrong_bounds_are_named(question, message):
     with pytest.raises(InputError, match=message):
         REG.certify(X, **question)
 
@@ -108,8 +108,8 @@ def test_wrong_settings_are_named(settings, message):
         FeaturePartitionRegressor(**settings).fit(X, Y)
 
 
-def test_targets_that_are_no_numbers():
-    with pytest.raises(InputError, match="y holds values that are no numbers"):
+def test_a_target_of_texts_is_refused():
+    with pytest.raises(InputError, match="y holds values that are not numbers"):
         FeaturePartitionRegressor().fit(X, np.full(len(X), "high"))
 
 

@@ -1,5 +1,4 @@
-"""Every certificate once more in plain Python, from its definition: slow, obvious, one row at a
-time."""
+"""Every certificate once more in plain Python, from its definition: slow and obvious."""
 
 from functools import cache
 
@@ -45,16 +44,16 @@ def runoff(row):
     def gap(a, b):
         return 0 if a == b else counts[a] - counts[b] - (b < a)
 
-    rivals = [z for z in range(len(counts)) if z != y]
-    radius = min(max(gap(w, z) // 2, duel(row, y, z) // 2) for z in rivals)
-    for z in rivals:
-        for other in rivals:
+    opponents = [z for z in range(len(counts)) if z != y]
+    radius = min(max(gap(w, z) // 2, duel(row, y, z) // 2) for z in opponents)
+    for z in opponents:
+        for other in opponents:
             if z != other:
                 radius = min(radius, dp(gap(y, z), gap(y, other)))
     return y, radius, w
 
 
-def word(scores, y, z, margin):
+def duel_vote(scores, y, z, margin):
     difference = float(scores[y]) - float(scores[z])
     if margin == 0:
         return (difference > 0) - (difference < 0)
@@ -64,27 +63,27 @@ def word(scores, y, z, margin):
 def tournament(row, margin, head_start=None):
     labels = range(len(row[0]))
     head_start = head_start or [0] * len(labels)
-    words = {
-        (y, z): [word(scores, y, z, margin) for scores in row]
+    votes = {
+        (y, z): [duel_vote(scores, y, z, margin) for scores in row]
         for y in labels
         for z in labels
         if y != z
     }
-    gaps = {(y, z): head_start[y] - head_start[z] + sum(words[y, z]) for y, z in words}
+    gaps = {(y, z): head_start[y] - head_start[z] + sum(votes[y, z]) for y, z in votes}
     y = max(labels, key=lambda y: (min(gaps[y, z] for z in labels if z != y), -y))
     found = []
     for z in labels:
         if z != y:
             budget = gaps[y, z] - (z < y)
-            losses = sorted((s + (Q if margin else 1) for s in words[y, z]), reverse=True)
+            losses = sorted((s + (Q if margin else 1) for s in votes[y, z]), reverse=True)
             radius = (
                 next((r for r in range(len(losses)) if sum(losses[: r + 1]) > budget), len(losses))
                 if budget >= 0
                 else -1
             )
             found.append((radius, budget, z))
-    radius, _, rival = min(found)
-    return y, max(radius, 0), rival
+    radius, _, runner_up = min(found)
+    return y, max(radius, 0), runner_up
 
 
 def topk(row, label, k):

@@ -1,87 +1,10 @@
-"""Every strategy makes a partition: every unit exactly once."""
+"""Disjoint and overlapping sets of units."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from partita import InputError, Partition
-from partita.partition._partition import (
-    patch_partition,
-    random_partition,
-    spiral_partition,
-    strided_partition,
-)
-
-
-def assert_is_partition(partition, n_units, n_submodels):
-    assert len(partition) == n_submodels
-    assert sorted(unit for units in partition for unit in units) == list(range(n_units))
-    assert all(len(units) > 0 for units in partition)
-
-
-sizes = st.integers(1, 200).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n)))
-
-
-@given(size=sizes, seed=st.integers(0, 2**31))
-def test_random_is_balanced(size, seed):
-    partition = random_partition(*size, seed)
-    assert_is_partition(partition, *size)
-    lengths = [len(units) for units in partition]
-    assert max(lengths) - min(lengths) <= 1
-    assert partition == random_partition(*size, seed)
-
-
-@given(size=sizes)
-def test_strided(size):
-    partition = strided_partition(*size)
-    assert_is_partition(partition, *size)
-    assert all(unit % size[1] == t for t, units in enumerate(partition) for unit in units)
-
-
-@given(height=st.integers(1, 16), width=st.integers(1, 16), data=st.data())
-def test_spiral(height, width, data):
-    n_submodels = data.draw(st.integers(1, height * width))
-    partition = spiral_partition((height, width, 3), n_submodels)
-    assert_is_partition(partition, height * width, n_submodels)
-
-    def distance(pixel):
-        return abs(2 * (pixel // width) - (height - 1)) + abs(2 * (pixel % width) - (width - 1))
-
-    # dealt out ring by ring: the k-th nearest pixels of all submodels lie between the (k-1)-th and
-    # the (k+1)-th
-    rings = [sorted(map(distance, units)) for units in partition]
-    longest = max(map(len, rings))
-    for k in range(longest - 1):
-        assert max(ring[k] for ring in rings if len(ring) > k) <= min(
-            ring[k + 1] for ring in rings if len(ring) > k + 1
-        )
-
-
-@given(height=st.integers(1, 33), width=st.integers(1, 33), n_submodels=st.integers(1, 60))
-def test_patches_are_rectangles(height, width, n_submodels):
-    fits = any(
-        n_submodels % a == 0 and a <= height and n_submodels // a <= width
-        for a in range(1, n_submodels + 1)
-    )
-    if not fits:
-        with pytest.raises(InputError, match="no grid of that many patches"):
-            patch_partition((height, width, 1), n_submodels)
-        return
-    partition = patch_partition((height, width, 1), n_submodels)
-    assert_is_partition(partition, height * width, n_submodels)
-    for units in partition:
-        down, right = np.divmod(np.array(units), width)
-        assert len(units) == (np.ptp(down) + 1) * (np.ptp(right) + 1)
-
-
-def test_patches_are_as_square_as_can_be():
-    partition = patch_partition((32, 32, 3), 64)
-    assert {len(units) for units in partition} == {16}
-    down, right = np.divmod(np.array(partition[0]), 32)
-    assert (down.max(), right.max()) == (3, 3)
-    wide = patch_partition((8, 32, 1), 4)  # four squares of 8 x 8, not four strips
-    assert set(np.array(wide[0]) % 32) == set(range(8))
+from partita.partition import Overlap, random_partition
 
 
 def test_a_partition_is_a_value():
@@ -89,7 +12,10 @@ def test_a_partition_is_a_value():
     assert one == two
     assert hash(one) == hash(two)
     assert one[0] == (0, 2)
+    assert [len(units) for units in one] == [2, 1]
+    assert one.n_units == 3
     assert repr(one) == "<Partition of 3 units in 2 submodels of 1 to 2>"
+    assert str(Partition([[1], [0]])) == "2 units in 2 submodels of 1\n  0: 1\n  1: 0"
     with pytest.raises(AttributeError):
         one.sets = ()
 
@@ -107,3 +33,33 @@ def test_a_partition_is_a_value():
 def test_what_is_no_partition_is_refused(sets, message):
     with pytest.raises(InputError, match=message):
         Partition(sets)
+
+
+def test_each_unit_reaches_its_own_submodel():
+    partition = Partition([[2, 0], [1]])
+    assert partition.incidence().tolist() == [[True, False], [False, True], [True, False]]
+
+
+def test_overlapping_sets():
+    overlap = Overlap.from_seed(random_partition(24, 12, 0), 3, random_state=5)
+    reach = overlap.incidence()
+    assert reach.shape == (24, 12)
+    assert np.all(reach.sum(axis=1) == 3)  # every unit is in three submodels
+    for t in range(12):
+        assert set(overlap[t]) == set(np.flatnonzero(reach[:, t]))
+    assert (len(overlap), overlap.n_units) == (12, 24)
+    assert len(list(overlap)) == 12  # iteration ends
+    with pytest.raises(IndexError):
+        overlap[12]
+
+
+def test_the_seed_decides_the_shifts():
+    sets = random_partition(24, 12, 0)
+    one = Overlap.from_seed(sets, 3, random_state=5)
+    assert one == Overlap.from_seed(sets, 3, random_state=5)
+    assert one.shifts != Overlap.from_seed(sets, 3, random_state=6).shifts
+
+
+def test_a_unit_cannot_be_in_more_submodels_than_there_are():
+    with pytest.raises(InputError, match="spread is 3, but there are only 2 subsets"):
+        Overlap.from_seed(random_partition(24, 2, 0), 3, random_state=0)

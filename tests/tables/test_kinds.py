@@ -2,21 +2,21 @@
 
 import datetime
 import math
+import pickle
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
-from partita import FeaturePartitionClassifier, InputError
-from partita.tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, cells
-from partita.tables._open import open_file
-
-ROWS = 40
+from partita import InputError
+from partita.tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, frame_kinds, read_cells
 
 
 @pytest.mark.parametrize(
-    ("kind", "value", "read"),
+    ("kind", "value", "expected"),
     [
         (NUMBER, 3, 3.0),
         (NUMBER, math.inf, math.inf),
@@ -28,8 +28,8 @@ ROWS = 40
         (TEXT, "red", "red"),
     ],
 )
-def test_a_cell_is_read_by_its_kind(kind, value, read):
-    assert cells([value], kind, "c")[0] == read
+def test_a_cell_is_read_by_its_kind(kind, value, expected):
+    assert read_cells([value], kind, "c")[0] == expected
 
 
 @pytest.mark.parametrize(
@@ -49,59 +49,59 @@ def test_a_cell_is_read_by_its_kind(kind, value, read):
     ],
 )
 def test_a_cell_of_another_kind_is_named(kind, value):
-    with pytest.raises(CellError, match=r"row 1, column 'c' holds .* is needed") as caught:
-        cells([None, value], kind, "c")
-    assert (caught.value.row, caught.value.column) == (1, "c")
+    with pytest.raises(CellError, match=r"row 8, column 'c' holds .* is needed") as caught:
+        read_cells([None, value], kind, "c", first_row=7)
+    assert (caught.value.row, caught.value.column) == (8, "c")
     assert isinstance(caught.value, InputError)
 
 
-@pytest.mark.parametrize("kind", [NUMBER, BOOLEAN, TIME, TEXT])
-@pytest.mark.parametrize("gap", [None, math.nan])
-def test_gaps(kind, gap):
-    assert pd.isna(cells([gap], kind, "c")[0])
+def test_an_error_comes_back_whole_from_another_process():
+    error = CellError(3, "price", NUMBER, "x" * 100)
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.row, again.column) == (str(error), 3, "price")
+    assert "'xxx" in str(error)
+    assert len(str(error)) < 120  # a long value is cut
 
 
-def test_a_fitted_model_knows_its_columns_kinds():
-    y = np.arange(ROWS) % 2
+NOTHING = [None, None]
+COLUMNS = {
+    "number": [1, 2],
+    "fraction": [0.5, None],
+    "flag": [True, False],
+    "word": ["a", None],
+    "day": [datetime.date(2020, 1, 1)] * 2,
+}
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame, pa.table])
+def test_the_kinds_of_a_frame_are_the_same_in_every_library(library):
+    kinds = frame_kinds(nw.from_native(library(COLUMNS)))
+    assert kinds == {
+        "number": NUMBER,
+        "fraction": NUMBER,
+        "flag": BOOLEAN,
+        "word": TEXT,
+        "day": None,  # a file would give back numbers
+    }
+
+
+def test_what_a_file_could_not_give_back_has_no_kind():
     frame = pd.DataFrame(
         {
-            "n": np.arange(ROWS) * 1.0,
-            "b": y == 1,
-            "t": ["a", None] * (ROWS // 2),
-            "d": pd.Timestamp("2020-01-01"),
-            "c": pd.Categorical(["x"] * ROWS),
+            "category": pd.Categorical(["x", "y"]),
+            "mixed": pd.Series(["x", 1], dtype=object),
+            "words": pd.Series(["x", np.nan], dtype=object),
+            "marks": pd.Series([pd.NA, None], dtype=object),
         }
     )
-    clf = FeaturePartitionClassifier(n_submodels=3).fit(frame, y)
-    assert clf.kinds_ == {"n": NUMBER, "b": BOOLEAN, "t": TEXT, "d": None, "c": None}
-    of_polars = FeaturePartitionClassifier(n_submodels=3).fit(
-        pl.DataFrame({"n": range(ROWS), "t": ["a"] * ROWS, "b": [True] * ROWS}), y
-    )
-    assert of_polars.kinds_ == {"n": NUMBER, "t": TEXT, "b": BOOLEAN}
-    assert FeaturePartitionClassifier(n_submodels=2).fit(np.ones((ROWS, 2)), y).kinds_ is None
+    assert frame_kinds(nw.from_native(frame)) == {
+        "category": None,
+        "mixed": None,
+        "words": TEXT,
+        "marks": TEXT,
+    }
 
 
-@pytest.mark.parametrize("column", [[None, True, False], [True, None, None]])
-def test_a_file_with_booleans_where_numbers_were_learnt_is_refused(column, tmp_path):
-    """The converse is fine: 0 and 1 are how files without booleans write them."""
-    path = tmp_path / "table.parquet"
-    pd.DataFrame({"c": pd.array(column, dtype="boolean"), "n": [0, 1, 1]}).to_parquet(path)
-    file = open_file(path)
-    with pytest.raises(
-        CellError, match=r"row \d, column 'c' holds True where a number is needed"
-    ) as caught:
-        file.table({"c": NUMBER, "n": NUMBER}).take([0])
-    assert (caught.value.row, caught.value.column) == (column.index(True), "c")
-    assert file.table({"n": BOOLEAN}).take([0])["n"].tolist() == [0, 1, 1]
-    assert file.table({"c": BOOLEAN}).take([0])["c"].isna().tolist() == [
-        value is None for value in column
-    ]
-    pd.DataFrame({"c": pd.array([None, None], dtype="boolean")}).to_parquet(path)
-    assert open_file(path).table({"c": NUMBER}).take([0])["c"].isna().all()
-
-
-def test_a_csv_file_with_true_where_numbers_were_learnt_is_refused(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("c\n1\ntrue\n")
-    with pytest.raises(CellError, match="row 1, column 'c' holds 'true' where a number is needed"):
-        open_file(path, kinds={"c": NUMBER})
+def test_a_column_without_a_type_and_without_values_holds_numbers():
+    frame = pl.DataFrame({"nothing": pl.Series(NOTHING, dtype=pl.Null)})
+    assert frame_kinds(nw.from_native(frame)) == {"nothing": NUMBER}

@@ -40,7 +40,7 @@ from sklearn.naive_bayes import GaussianNB
 
 
 class Patient(GaussianNB):
-    '''Notes that it has begun, and waits while a file is there; a number in the file lets so many go on.'''
+    '''Notes that it has begun, and waits while a file is there; a number in it lets so many on.'''
 
     def __init__(self, folder="", priors=None, var_smoothing=1e-9):
         super().__init__(priors=priors, var_smoothing=var_smoothing)
@@ -195,7 +195,12 @@ def submodels(path):
 
 
 @pytest.mark.parametrize(
-    "estimator", [None, LGBMClassifier(n_estimators=5, verbose=-1)], ids=["default", "lightgbm"]
+    "estimator",
+    [
+        pytest.param(None, marks=pytest.mark.long, id="default"),
+        pytest.param(GaussianNB(), id="naive"),
+        pytest.param(LGBMClassifier(n_estimators=5, verbose=-1), id="lightgbm"),
+    ],
 )
 def test_a_cluster_fits_what_one_machine_fits(estimator, two, table, tmp_path, capfd):
     clf = FeaturePartitionClassifier(estimator, n_submodels=5, verbose=1)
@@ -211,36 +216,20 @@ def test_a_cluster_fits_what_one_machine_fits(estimator, two, table, tmp_path, c
         ) == submodels(path)
 
 
-def test_the_command(two, table, tmp_path):
-    command = [
-        sys.executable,
-        "-m",
-        "partita",
-        "fit",
-        table,
-        "--target",
-        "y",
-        "--submodels",
-        "5",
-        "--estimator",
-        "lightgbm",
-    ]
-    on_cluster = subprocess.run(
-        [*command, "--cluster", two.address, "--out", tmp_path / "m", "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert json.loads(on_cluster.stdout)["submodels"] == 5
-    here = subprocess.run(
-        [*command, "--cluster", "local", "--out", tmp_path / "here"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "Fitted 5 submodels on 569 rows" in here.stdout
+def test_the_command_fits_on_a_cluster_and_on_this_machine(two, table, tmp_path, partita):
+    command = ["fit", table, "--target", "y", "--submodels", 5, "--estimator", "lightgbm"]
+    code, out, err = partita(*command, "--cluster", two.address, "--out", tmp_path / "m", "--json")
+    assert code == 0, err
+    assert json.loads(out)["submodels"] == 5
+    code, out, _ = partita(*command, "--cluster", "local", "--out", tmp_path / "here")
+    assert code == 0
+    assert "Fitted 5 submodels on 569 rows" in out
     assert submodels(tmp_path / "m") == submodels(tmp_path / "here")
-    for broken, message in (
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
         (
             ["--cluster", "tcp://127.0.0.1:1"],
             "cluster 'tcp://127.0.0.1:1' cannot be reached: give the address of a Dask scheduler",
@@ -249,19 +238,18 @@ def test_the_command(two, table, tmp_path):
         (["--batch-rows", "10"], "batch_rows goes with cluster"),
         (["--split", "y"], "split is 'y': give COLUMN=VALUE"),
         (["--cluster", "local", "--split", "c1=3"], "split "),
-    ):
-        failed = subprocess.run(
-            [*command, *broken, "--out", tmp_path / "n"], capture_output=True, text=True
-        )
-        assert failed.returncode == 2, failed.stderr
-        assert message in failed.stderr
-        assert "Traceback" not in failed.stderr
-        assert not (tmp_path / "n").exists()
+    ],
+)
+def test_wrong_options_are_one_sentence(options, message, table, tmp_path, partita):
+    command = ["fit", table, "--target", "y", "--submodels", 5, "--estimator", "lightgbm"]
+    code, _, err = partita(*command, *options, "--out", tmp_path / "n")
+    assert (code, message in err) == (2, True), err
+    assert not (tmp_path / "n").exists()
 
 
-def test_a_table_that_cannot_be_read(two, table, tmp_path):
+def test_a_table_that_cannot_be_read_is_one_sentence(two, table, tmp_path):
     """One sentence, whichever worker meets it, and the submodels that do not need it are kept."""
-    from tests.workflow.test_out_of_core import destroy
+    from .cancer import destroy
 
     destroy(table / "b.parquet", "c4")
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5)
@@ -273,7 +261,8 @@ def test_a_table_that_cannot_be_read(two, table, tmp_path):
 # ---- kill -9 ----
 
 
-def test_a_worker_is_killed(table, tmp_path, patience):
+@pytest.mark.long
+def test_a_killed_worker_has_its_task_done_by_another(table, tmp_path, patience):
     """Another one does its task, and nobody can tell afterwards."""
     clf = FeaturePartitionClassifier(patience.Patient(str(tmp_path)), n_submodels=5)
     undisturbed = submodels(fit_parquet(clf, table, "y", tmp_path / "undisturbed"))
@@ -297,7 +286,8 @@ def test_a_worker_is_killed(table, tmp_path, patience):
     assert submodels(path) == undisturbed  # and is the same, to the last bit
 
 
-def test_the_driver_is_killed(table, tmp_path, patience):
+@pytest.mark.long
+def test_a_killed_driver_resumes(table, tmp_path, patience):
     """The same command, given again, goes on with what is finished."""
     clf = FeaturePartitionClassifier(
         patience.Patient(str(tmp_path)), n_submodels=5, on_failure="vote"
@@ -336,22 +326,23 @@ def test_the_driver_is_killed(table, tmp_path, patience):
             command, cwd=tmp_path, env=own.environment, capture_output=True, text=True
         )
     assert second.returncode == 0, second.stderr
-    assert "submodels were done before" in second.stderr
+    assert "submodels were finished by an earlier run" in second.stderr
     assert len(kept) == 2
     assert {name: (tmp_path / "m" / name).stat().st_ino for name in kept} == kept
     assert submodels(tmp_path / "m") == undisturbed
     assert len(store.load(tmp_path / "m", trusted=["patience.Patient"]).estimators_) == 5
 
 
-def test_a_disk_that_fills(table, tmp_path, patience):
+@pytest.mark.long
+def test_a_full_disk_is_one_sentence_and_room_resumes(table, tmp_path, patience):
     """The workers may write files of 100 kB at most, as if no more would fit: one sentence, and
     room lets it go on."""
     clf = FeaturePartitionClassifier(patience.Large(), n_submodels=5)
     with running(tmp_path, 2, limit=100_000) as own:
         with pytest.raises(
             StoreError,
-            match=r"submodel \d cannot be written to .* \(File too large\): what is finished is "
-            r"kept, so make room",
+            match=r"submodel \d cannot be written to .* \(File too large\): finished submodels are "
+            r"safe, so make room",
         ):
             fit_parquet(clf, table, "y", tmp_path / "m", cluster=own.address)
         assert list((tmp_path / "m").glob("*.skops")) == []  # no half file
@@ -361,7 +352,8 @@ def test_a_disk_that_fills(table, tmp_path, patience):
     )
 
 
-def test_a_submodel_that_kills_its_workers(table, tmp_path, patience):
+@pytest.mark.long
+def test_a_submodel_that_kills_its_workers_is_one_sentence(table, tmp_path, patience):
     clf = FeaturePartitionClassifier(patience.Deadly(), n_submodels=3)
     died = pytest.raises(
         SubmodelError,
@@ -371,8 +363,11 @@ def test_a_submodel_that_kills_its_workers(table, tmp_path, patience):
         fit_parquet(clf, table, "y", tmp_path / "m", cluster=own.address)
 
 
-def test_all_workers_are_gone_and_a_new_one_comes(table, tmp_path, patience, monkeypatch, capfd):
-    monkeypatch.setattr(cluster, "LOOK_EVERY", 0.2)
+@pytest.mark.long
+def test_a_fit_without_workers_resumes_when_one_comes(
+    table, tmp_path, patience, monkeypatch, capfd
+):
+    monkeypatch.setattr(cluster, "CHECK_EVERY", 0.2)
     (tmp_path / "wait").touch()
     clf = FeaturePartitionClassifier(patience.Patient(str(tmp_path)), n_submodels=3)
     with running(tmp_path, 1) as own, ThreadPoolExecutor() as pool:
@@ -380,7 +375,7 @@ def test_all_workers_are_gone_and_a_new_one_comes(table, tmp_path, patience, mon
         wait_for((tmp_path / "begun").exists)
         own.workers[0].kill()
         told = ""
-        while "no workers are left, and it goes on when one comes" not in told:
+        while "no workers are left; the fit resumes when one comes" not in told:
             told += capfd.readouterr().err
             time.sleep(0.05)
         (tmp_path / "wait").unlink()
@@ -388,14 +383,15 @@ def test_all_workers_are_gone_and_a_new_one_comes(table, tmp_path, patience, mon
         assert len(submodels(fitted.result(timeout=60))) == 3
 
 
-def test_the_scheduler_is_killed(table, tmp_path, patience):
+@pytest.mark.long
+def test_a_killed_scheduler_loses_nothing_that_is_finished(table, tmp_path, patience):
     (tmp_path / "wait").touch()
     clf = FeaturePartitionClassifier(patience.Patient(str(tmp_path)), n_submodels=3)
     with running(tmp_path, 1) as own, ThreadPoolExecutor() as pool:
         fitted = pool.submit(fit_parquet, clf, table, "y", tmp_path / "m", cluster=own.address)
         wait_for((tmp_path / "begun").exists)
         own.scheduler.kill()
-        with pytest.raises(SubmodelError, match="scheduler is gone: what is finished is kept"):
+        with pytest.raises(SubmodelError, match="scheduler is gone: finished submodels are stored"):
             fitted.result(timeout=100)
     (tmp_path / "wait").unlink()
     assert len(submodels(fit_parquet(clf, table, "y", tmp_path / "m"))) == 3
@@ -404,8 +400,8 @@ def test_the_scheduler_is_killed(table, tmp_path, patience):
 # ---- what a cluster needs ----
 
 
-def test_no_workers(table, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 4)
+def test_a_cluster_without_workers_is_one_sentence(table, tmp_path, monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 1)
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)
     with (
         running(tmp_path, 0) as own,
@@ -437,8 +433,8 @@ def test_workers_must_know_the_estimator(two, table, tmp_path, monkeypatch):
 
 
 def test_workers_must_have_the_same_libraries(two, table, tmp_path, monkeypatch):
-    here = cluster.versions()
-    monkeypatch.setattr(cluster, "versions", lambda: here | {"scikit-learn": "0.1"})
+    here = cluster.library_versions()
+    monkeypatch.setattr(cluster, "library_versions", lambda: here | {"scikit-learn": "0.1"})
     with pytest.raises(
         InputError,
         match=r"a worker has scikit-learn .*, and 0.1 is needed: install the same on all workers",
@@ -452,19 +448,14 @@ def test_workers_must_have_the_same_libraries(two, table, tmp_path, monkeypatch)
         )
 
 
-def test_without_the_extra(table, tmp_path):
-    code = (
-        "import sys; sys.modules['distributed'] = None\n"
-        "from partita.__main__ import main\n"
-        f"sys.argv = ['partita', 'fit', {str(table)!r}, '--target', 'y', '--cluster', "
-        f"'tcp://x:1', '--out', {str(tmp_path / 'm')!r}]\n"
-        "main()"
+def test_without_the_extra(table, tmp_path, partita, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    code, _, err = partita(
+        "fit", table, "--target", "y", "--cluster", "tcp://x:1", "--out", tmp_path / "m"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 2
-    assert (
-        done.stderr
-        == "partita: a fit on a cluster needs distributed, which is not installed: pip install "
+    assert code == 2
+    assert err == (
+        "partita: a fit on a cluster needs distributed, which is not installed: pip install "
         "'partita[cluster]'\n"
     )
 

@@ -1,1 +1,1 @@
-"""What every part of the program uses and no user imports."""
+"""Helpers that every package may use and no user imports. Nothing here knows tables or models."""

@@ -1,4 +1,4 @@
-"""What a user gives as an array, made one."""
+"""Arguments that must be arrays: converted, or refused in words that name the argument."""
 
 from typing import Any
 
@@ -8,16 +8,13 @@ from ..errors import InputError
 from .types import Array
 
 
-def array_of(name: str, given: Any, dtype: Any = None) -> Array:
-    """The argument of that name as an array; an error that names it where it cannot be one."""
+def array_of(argument: str, value: Any, dtype: Any = None) -> Array:
+    """Convert an argument to an array; an InputError names it where that is impossible."""
     try:
-        return np.asarray(given, dtype=dtype)
-    except (
-        ValueError,
-        TypeError,
-        OverflowError,
-    ) as exc:  # ragged lists, texts and mappings among numbers, bytes that are no text
-        wanted = "an array" if dtype is None else "numbers"
+        return np.asarray(value, dtype=dtype)
+    # ragged lists, text or mappings among numbers, bytes that do not decode
+    except (ValueError, TypeError, OverflowError) as exc:
+        expected = "an array" if dtype is None else "numbers"
         raise InputError(
-            f"{name} cannot be read as {wanted} ({exc}): give numbers or an array of one kind"
+            f"{argument} cannot be read as {expected} ({exc}): give numbers or an array of one type"
         ) from exc

@@ -1,38 +1,34 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all.
+
+Content goes into a temporary file beside its destination, which is renamed at the end: a reader or
+a crash never meets half a file.
+"""
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 
-def write_whole(file: Path, content: bytes) -> None:
-    """Written beside its place and renamed, so that a crash leaves no half file."""
-    with opened_whole(file) as out:
+def write_atomic(file: Path, content: bytes) -> None:
+    """Write a file in one step, making its folder if need be."""
+    with open_atomic(file) as out:
         out.write(content)
 
 
 @contextmanager
-def opened_whole(file: Path) -> Iterator[BinaryIO]:
-    """The same for what is written bit by bit: the file is there when the block ends, and not at
-    all if it fails."""
+def open_atomic(file: Path) -> Iterator[BinaryIO]:
+    """Open a file to write piece by piece; it appears when the block ends without an error."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    handle, place = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
+    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
     try:
-        with os.fdopen(handle, "wb") as out:
+        with unfinished.open("xb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        Path(place).chmod(0o666 & ~_mask())
-        Path(place).replace(file)
+        unfinished.replace(file)
     except BaseException:
-        Path(place).unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
-
-
-def _mask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,4 +1,4 @@
-"""Python and numpy values as JSON holds them."""
+"""Python and numpy values as JSON holds them: the one conversion of the whole program."""
 
 import math
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ def json_value(value: Any, digits: int | None = None, non_finite: Any = None) ->
     Parameters
     ----------
     value : Any
-        Numbers, texts, booleans, None, numpy scalars and arrays, and containers of them. Anything
-        else becomes its text.
+        Numbers, strings, booleans, None, numpy scalars and arrays, and containers of them. Anything
+        else becomes its ``str``.
     digits : int, optional
         Round floats to this many significant digits; by default they keep all of them.
     non_finite : Any, default=None
@@ -28,11 +28,13 @@ def json_value(value: Any, digits: int | None = None, non_finite: Any = None) ->
     if isinstance(value, Mapping):
         return {str(key): json_value(item, digits, non_finite) for key, item in value.items()}
     if isinstance(value, np.ndarray):
-        return [json_value(item, digits, non_finite) for item in value.tolist()]
+        items = value.astype(str) if value.dtype.kind in "mM" else value
+        return json_value(items.tolist(), digits, non_finite)
     if isinstance(value, list | tuple):
         return [json_value(item, digits, non_finite) for item in value]
     if isinstance(value, np.generic):
-        value = value.item()
+        # a datetime64's item may be an integer, of nanoseconds
+        value = str(value) if value.dtype.kind in "mM" else value.item()
     if isinstance(value, float):
         if not math.isfinite(value):
             return non_finite(value) if callable(non_finite) else non_finite

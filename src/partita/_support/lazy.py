@@ -1,5 +1,4 @@
-"""Public names that are imported when they are first used, so that a package costs nothing until
-then."""
+"""Public names that are imported on first use, so that importing a package stays cheap."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
@@ -7,17 +6,16 @@ from typing import Any
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str]
+    package: str, modules: Mapping[str, str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """``__getattr__`` and ``__dir__`` of a package whose names live in the modules that ``homes``
-    says."""
+    """A package's ``__getattr__`` and ``__dir__``; ``modules`` says where each name is defined."""
 
-    def getattr_(name: str) -> Any:
-        if name not in homes:
+    def package_getattr(name: str) -> Any:
+        if name not in modules:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
+        return getattr(import_module(f"{package}.{modules[name]}"), name)
 
-    def dir_() -> list[str]:
-        return sorted(homes)
+    def package_dir() -> list[str]:
+        return sorted(modules)
 
-    return getattr_, dir_
+    return package_getattr, package_dir

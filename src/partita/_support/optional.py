@@ -1,4 +1,4 @@
-"""Libraries that are extras: imported when first needed, with one message where they are missing."""
+"""Optional libraries: imported on first use, with one message where they are missing."""
 
 from importlib import import_module
 from types import ModuleType

@@ -1,5 +1,8 @@
-"""A thread per submodel, one thread for each: never oversubscribed, and the same result whatever
-``n_jobs`` is."""
+"""One thread per submodel and one core per thread, with the same result whatever ``n_jobs`` is.
+
+Libraries underneath (BLAS, OpenMP, boosting) are held to a single thread meanwhile: that avoids
+oversubscription, and rounding must not depend on the number of cores.
+"""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from .progress import Progress
 
-THREAD_SETTINGS = ("n_jobs", "num_threads", "nthread", "thread_count")
+THREAD_PARAMETERS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
 
 def run_each(
@@ -24,62 +27,75 @@ def run_each(
     jobs: Iterable[tuple[Any, ...]],
     n_jobs: int | None,
     total: int,
-    doing: str,
+    verb: str,
     verbose: int,
-    alone: bool = False,
+    serial: bool = False,
 ) -> Iterator[Any]:
-    """``function(*job)`` for every job, in order, in threads (or on the backend of a joblib
-    ``parallel_config``).
+    """Yield ``function(*job)`` for each job, in order, computed in threads.
 
-    ``alone``: one at a time, for work that draws from a generator of which a process has only one.
+    Parameters
+    ----------
+    function : callable
+        What to run.
+    jobs : iterable of tuples
+        The arguments of each call.
+    n_jobs : int or None
+        How many run at once; None: as many as there are cores. A joblib ``parallel_config`` around
+        the call chooses another backend.
+    total : int
+        How many jobs there are, for the progress.
+    verb : str
+        What the function does to a submodel, as a participle: ``"fitted"``.
+    verbose : int
+        Above 0: progress on standard error.
+    serial : bool, default=False
+        One at a time in the whole process, for work that draws from a generator of which a process
+        has only one.
     """
     config = get_config()
-    if alone:
-        with _blas_on_one_thread():
-            results = (_alone(config, function, *job) for job in jobs)
-            yield from Progress(doing, total, "submodels").over(results) if verbose else results
-        return
     with _blas_on_one_thread():
-        backend, _ = get_active_backend(prefer="threads")
-        one_by_one = (
-            "generator" if backend.supports_return_generator else "list"
-        )  # Ray's has no results before all are there
-        results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as=one_by_one)(
-            delayed(on_one_thread)(config, function, *job) for job in jobs
-        )
-        yield from Progress(doing, total, "submodels").over(results) if verbose else results
+        if serial:
+            results: Iterable[Any] = (_run_exclusively(config, function, *job) for job in jobs)
+        else:
+            backend, _ = get_active_backend(prefer="threads")
+            # Ray's backend has no results before all are there
+            return_as = "generator" if backend.supports_return_generator else "list"
+            results = Parallel(n_jobs=_workers(n_jobs), prefer="threads", return_as=return_as)(
+                delayed(on_one_thread)(config, function, *job) for job in jobs
+            )
+        yield from Progress(verb, total, "submodels").over(results) if verbose else results
 
 
-_ALONE = RLock()  # for all ensembles of the process, whichever thread fits them
+_SHARED_GENERATOR = RLock()  # for all ensembles of the process, whichever thread fits them
 
 
-def one_at_a_time(alone: bool) -> AbstractContextManager[Any]:
-    """What is done within waits for others in the process that do such work, if it shares a
-    generator with them."""
-    return _ALONE if alone else nullcontext()
+def exclusive(needed: bool) -> AbstractContextManager[Any]:
+    """A block that waits for all others like it in the process, where ``needed``."""
+    return _SHARED_GENERATOR if needed else nullcontext()
 
 
-def _alone(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
-    with one_at_a_time(True):
+def _run_exclusively(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
+    with exclusive(True):
         return on_one_thread(config, function, *job)
 
 
 def one_thread_settings(estimator: Any) -> dict[str, int]:
-    """The settings that keep an estimator and its parts on one thread; None is one already in
-    scikit-learn, all cores elsewhere."""
+    """The parameters that hold an estimator and its parts to one thread.
+
+    None means one thread in scikit-learn already, but all cores elsewhere.
+    """
     params = estimator.get_params()
     settings = {}
     for name, value in params.items():
-        owner, _, setting = name.rpartition("__")
+        owner, _, parameter = name.rpartition("__")
         in_sklearn = type(params[owner] if owner else estimator).__module__.startswith("sklearn.")
-        if setting in THREAD_SETTINGS and not (value is None and in_sklearn):
+        if parameter in THREAD_PARAMETERS and not (value is None and in_sklearn):
             settings[name] = 1
     return settings
 
 
 def on_one_thread(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
-    """``function(*job)`` under scikit-learn's settings ``config``, on a single thread, in whichever
-    thread or process this is."""
+    """Run ``function(*job)`` under scikit-learn's ``config`` with the libraries on one thread."""
     # scikit-learn's settings belong to a thread. Its own Parallel hands them on too, but with them
     # the warning filters, which belong to the process: threads that set and restore those at the
     # same time may leave none behind.
@@ -91,42 +107,41 @@ def on_one_thread(config: dict[str, Any], function: Callable[..., Any], *job: An
         return function(*job)  # OpenMP counts threads for each calling thread
 
 
-class _Blas:
-    """BLAS has one setting for the process: the first who needs it on one thread sets it, the last
-    restores it."""
+class _BlasLimit:
+    """BLAS has one setting per process: the first user limits it, the last one restores it."""
 
     lock = Lock()
-    users = 0
-    limit: Any = None
+    n_users = 0
+    limiter: Any = None
 
 
 @contextmanager
 def _blas_on_one_thread() -> Iterator[None]:
-    with _Blas.lock:
-        if not _Blas.users:
-            _Blas.limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
-        _Blas.users += 1
+    with _BlasLimit.lock:
+        if not _BlasLimit.n_users:
+            _BlasLimit.limiter = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+        _BlasLimit.n_users += 1
     try:
         yield
     finally:
-        with _Blas.lock:
-            _Blas.users -= 1
-            if not _Blas.users:
-                _Blas.limit.restore_original_limits()
+        with _BlasLimit.lock:
+            _BlasLimit.n_users -= 1
+            if not _BlasLimit.n_users:
+                _BlasLimit.limiter.restore_original_limits()
 
 
 @cache
 def _controller(n_modules: int) -> ThreadpoolController:
-    """The thread pools of the libraries loaded so far; looking for them again is needed only after
-    an import."""
+    """The thread pools of the libraries loaded so far; searched again only after an import."""
     return ThreadpoolController()
 
 
 def _workers(n_jobs: int | None) -> int | None:
-    """None: all cores, unless a joblib context or an outer parallel loop says otherwise.
+    """How many threads; None: all cores, unless joblib's context or an outer loop decides.
 
     The submodels give up the threads that boosting libraries take by default, so the ensemble takes
-    them instead."""
+    them instead.
+    """
     backend, context = get_active_backend(prefer="threads")
     if n_jobs is None and context in (None, 1) and not backend.nesting_level:
         return int(joblib.cpu_count())

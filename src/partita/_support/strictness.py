@@ -1,4 +1,4 @@
-"""What would void a proof: a warning, or an error where the user asked to be strict."""
+"""Findings that would void a proof: a warning, or an error where the user asked to be strict."""
 
 import warnings
 
@@ -6,7 +6,7 @@ from ..errors import SoundnessError, SoundnessWarning
 
 
 def warn_or_raise(message: str, strict: bool) -> None:
-    """Warn, or refuse where the user asked to be strict."""
+    """Raise SoundnessError if ``strict``, else warn with SoundnessWarning."""
     if strict:
         raise SoundnessError(message)
     warnings.warn(message, SoundnessWarning, stacklevel=2)

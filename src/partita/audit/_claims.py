@@ -1,4 +1,7 @@
-"""What is proven of each row, and how to tell that an attack broke it."""
+"""What is certified of each attacked row, and how to tell that an attack broke it.
+
+All predictions and radii come from one set of ballots. Nothing here attacks.
+"""
 
 from typing import Any
 
@@ -6,22 +9,37 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError
+from ..metrics._curves import correct_radius
 from ..rules import TopK
-from ..rules._bounds import bounds_around
-from ..workflow._certified_rows import Answers
-
-RIVALS = 3  # labels that an attacker tries to bring about, the nearest first
+from ..workflow._certified_table import CertifiedTable
+from ._goals import Goals, goals_of
 
 
-class Question:
-    """The honest answers about some rows, their radii, and what an attacker wants instead.
+class Claims:
+    """The honest predictions of some rows, their radii, and what an attacker wants instead.
 
     Parameters
     ----------
-    model : a fitted ensemble
-    X : the rows
-    truth : their labels or values, default=None
-    tolerance, relative : for values, how far a prediction may move
+    model : fitted partition ensemble
+        The model that is audited.
+    X : table
+        The rows.
+    truth : array-like, optional
+        Their labels or values.
+    tolerance, relative : float, optional
+        For values, how far a prediction may move.
+
+    Attributes
+    ----------
+    certified : CertifiedTable
+        Predictions and certificates.
+    prediction, radius : arrays of shape (rows,)
+        The honest predictions and their radii.
+    correct_radius : array of shape (rows,), or None
+        The radius up to which each row stays right, -inf where it is wrong now; None where the
+        truth is not known.
+    goals : Goals
+        What an attacker wants of the rows.
     """
 
     def __init__(
@@ -32,112 +50,50 @@ class Question:
         tolerance: float | None = None,
         relative: float | None = None,
     ) -> None:
-        answers = Answers(model, X, tolerance, relative)
-        if isinstance(answers.rule, TopK):
+        self.truth = None if truth is None else np.asarray(truth)
+        certified = CertifiedTable.of(model, X, tolerance, relative, self.truth)
+        if isinstance(certified.rule, TopK):
             raise InputError(
                 "the model's rule is TopK, which the audit does not attack: use another rule"
             )
-        if answers.proof is None:
+        if certified.proof is None or certified.statement is None:
             raise InputError(
                 "tolerance is missing: say how far a prediction of numbers may move (tolerance=, "
                 "or relative= for a share)"
             )
-        self.model, self.answers, self.ballots = model, answers, answers.ballots
-        self.of_values = answers.of_values
-        self.prediction, self.radius = answers.prediction, answers.proof.radius
-        self.lower, self.upper = (
-            np.asarray([])[:0] if bound is None else np.asarray(bound)
-            for bound in (answers._bounds or (None, None))[:2]
-        )
-        self.truth = None if truth is None else np.asarray(truth)
-        self.radius_of_truth = self._radius_of_truth()
-        self._codes = None if self.of_values else np.searchsorted(model.classes_, self.prediction)
-
-    def _radius_of_truth(self) -> Array | None:
-        """The radius up to which each row stays right, -1 where it is not right now; None where the
-        truth is not known."""
-        if self.truth is None:
-            return None
-        proof = self.answers.proof_of_truth(self.truth)
-        assert proof is not None
-        return np.where(proof.correct(self.truth), proof.radius, -1)
-
-    def right(self, prediction: Array) -> Array:
-        """Which of these predictions are right."""
-        assert self.truth is not None
-        if not self.of_values:
-            return np.asarray(prediction == self.truth)
-        low, high, _ = bounds_around(
-            prediction,
-            tolerance=self.answers.tolerance,
-            relative=self.answers.relative,
-            around=self.truth,
-        )
-        return np.asarray((prediction >= low) & (prediction <= high))
+        self.model, self.certified, self.ballots = model, certified, certified.ballots
+        self.prediction, self.radius = certified.prediction, certified.proof.radius
+        self._statement = certified.statement
+        self.correct_radius: Array | None = None
+        if self.truth is not None:
+            proof = certified.against_truth.proof
+            assert proof is not None
+            self.correct_radius = correct_radius(self.truth, proof)
+        self.goals: Goals = goals_of(model, self.prediction, self._statement)
 
     def __len__(self) -> int:
         return len(self.prediction)
 
+    def correct(self, prediction: Array) -> Array:
+        """Which of these predictions, one per row, are right; the truth must be known."""
+        return self.certified.correct(prediction)
+
     def broken(self, prediction: Array) -> Array:
-        """Which rows' predictions are no longer what was proven."""
-        if self.of_values:
-            return np.asarray(~((prediction >= self.lower) & (prediction <= self.upper)))
-        return np.asarray(prediction != self.prediction)
+        """Which rows' predictions are no longer what was certified."""
+        return np.asarray(~self._statement.holds(prediction))
 
     def broken_at(self, row: int, predictions: Array) -> Array:
-        """Which of several predictions of one row are no longer what was proven."""
-        if self.of_values:
-            return np.asarray(
-                ~((predictions >= self.lower[row]) & (predictions <= self.upper[row]))
-            )
-        return np.asarray(predictions != self.prediction[row])
+        """Which of several predictions of one row are not what was certified."""
+        return np.asarray(~self._statement.take([row]).holds(predictions[None])[0])
 
     def decide(self, ballots: Array) -> Array:
-        decided = self.answers.rule.decide(ballots)
-        return np.asarray(decided if self.of_values else self.model.classes_[decided])
+        """The predictions from these ballots."""
+        return np.asarray(self.model._decide(ballots))
 
-    def statement(self, ballots: Array) -> tuple[Array, Array]:
-        """What these ballots would say of their rows: the prediction, and the radius within which
-        it holds."""
-        rule, over = self.answers.rule, self.model._over("bound", 1.0)
-        if not self.of_values:
-            proof = rule.certify(ballots, **over)
-            return self.model.classes_[proof.prediction], proof.radius
-        prediction = np.asarray(rule.decide(ballots))
-        low, high, _ = bounds_around(
-            prediction, tolerance=self.answers.tolerance, relative=self.answers.relative
-        )
-        return prediction, rule.certify(ballots, low, high, **over).radius  # type: ignore[arg-type]  # of Median
-
-    def goals(self) -> list[Array]:
-        """What an attacker may want of every row: other labels, the nearest first; of values, more
-        (1) or less (-1)."""
-        if self.of_values:
-            return [np.ones(len(self)), -np.ones(len(self))]
-        assert self._codes is not None
-        support = np.stack(
-            [
-                self.support(self.ballots, np.full(len(self), label)).sum(axis=1)
-                for label in range(len(self.model.classes_))
-            ]
-        )
-        support[self._codes, np.arange(len(self))] = np.inf
-        order = np.argsort(support, axis=0, kind="stable")
-        return list(order[: min(RIVALS, len(self.model.classes_) - 1)])
-
-    def support(self, ballots: Array, goal: Array) -> Array:
-        """How much each submodel stands for what is proven, and against the goal: (rows,
-        submodels)."""
-        if self.of_values:
-            votes = self.answers.rule._stretched(ballots)  # type: ignore[attr-defined]  # of Median
-            inside = np.where(
-                goal[:, None] > 0, self.upper[:, None] - votes, votes - self.lower[:, None]
-            )
-            return np.asarray((inside >= 0) + 1e-3 * np.tanh(inside))
-        assert self._codes is not None
-        rows = np.arange(len(self))
-        mine, theirs = ballots[rows, :, self._codes], ballots[rows, :, goal.astype(np.int64)]
-        lead = np.asarray(mine, dtype=np.float64) - theirs
-        votes = ballots.argmax(axis=2)
-        plurality = (votes == self._codes[:, None]) * 1.0 - (votes == goal[:, None])
-        return np.asarray(np.sign(lead) + 0.5 * plurality + 1e-3 * np.tanh(lead))
+    def certify(self, ballots: Array) -> tuple[Array, Array]:
+        """Predictions and radii from these ballots."""
+        prediction = self.decide(ballots)
+        certified = self.certified
+        statement = self.model._statement(prediction, certified.tolerance, certified.relative)
+        proof = self.model._certificates(ballots, statement, time_limit=1.0)
+        return prediction, proof.radius

@@ -1,8 +1,8 @@
-"""Evasion: r units of the row being predicted are rewritten. The strongest units first, by what was
-tried; and random ones.
+"""Evasion: r units of the row being predicted are rewritten.
 
-Extremes, infinities, gaps and strange texts are written also where they gain nothing by themselves:
-they are what makes an estimator misbehave."""
+The strongest units first, by what was tried, and random ones. Hostile values are also written where
+they gain nothing by themselves: they are what makes an estimator misbehave.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,78 +11,90 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ._attacked_table import Cells
-from ._claims import Question
+from ._attacked_table import AttackedTable
+from ._claims import Claims
 from ._hostile_values import FAMILIES
-from ._vote_options import apart_first, explore
+from ._vote_options import disjoint_first, find_options
 
-ROUNDS = 3  # of random attacks at each r
-# what is taken off the gain of a fixed vote: a submodel that fails is asked row by row, which takes
-# long
-FIXED_VOTE = 0.01
+RANDOM_ATTACKS = 3  # at each r
+# taken off the gain of a fixed vote: a submodel that fails predicts row by row, which takes long
+FIXED_VOTE_COST = 0.01
+
+Plan = list[tuple[int, int]]  # units to rewrite in a row, each with the option to use
 
 
 @dataclass(frozen=True)
-class Rewriting:
-    """One attack on all rows at once: the table after it, and which units were rewritten in each
-    row."""
+class RewrittenRows:
+    """One attack on all rows at once: the table after it, and the units rewritten in each row."""
 
     table: Any
     units: list[list[int]]  # by row
 
 
 class Evader:
-    """An attacker who has tried what every unit can bring about."""
+    """An attacker who has tried what every unit can bring about.
 
-    def __init__(self, question: Question, cells: Cells, seed: int) -> None:
-        self.question, self.cells = question, cells
+    Parameters
+    ----------
+    claims : Claims
+        What is certified of the rows.
+    table : AttackedTable
+        The rows.
+    seed : int
+        Of random attacks.
+    """
+
+    def __init__(self, claims: Claims, table: AttackedTable, seed: int) -> None:
+        self.claims, self.table = claims, table
         self.rng = np.random.default_rng(seed)
-        self.options = explore(question.model, cells, self.rng)
-        self.reach = np.asarray(question.model.partition_.incidence())
-        self.plans = self._plans()
+        self.options = find_options(claims.model, table, self.rng)
+        self.reach = np.asarray(claims.model.partition_.incidence())
+        self.plans = self._strongest_plans()
 
-    def attacks(self, r: int) -> Iterator[tuple[str, Rewriting]]:
-        """The strongest attack found with at most r units in every row, random ones, and one for
-        every family of hostile values."""
-        yield "strongest", self.write([plan[:r] for plan in self.plans])
-        for _ in range(ROUNDS):
-            yield "random", self.write([self._random(r) for _ in range(len(self.question))])
+    def attacks(self, r: int) -> Iterator[RewrittenRows]:
+        """The strongest attack found with at most r units, random ones, and hostile values."""
+        n_rows = len(self.claims)
+        yield self.write([plan[:r] for plan in self.plans])
+        for _ in range(RANDOM_ATTACKS):
+            yield self.write([self._random_plan(r) for _ in range(n_rows)])
         for family in FAMILIES:  # in the same units of all rows
-            if units := self._hostile(r, family):
-                yield family, self.write([units] * len(self.question))
+            if plan := self._hostile_plan(r, family):
+                yield self.write([plan] * n_rows)
 
-    def _plans(self) -> list[list[tuple[int, int]]]:
-        """For each row, units with the option for each, the strongest first; against the rival that
-        falls in soonest."""
-        question, n_rows = self.question, len(self.question)
-        best: list[list[tuple[int, int]]] = [[] for _ in range(n_rows)]
+    def _strongest_plans(self) -> list[Plan]:
+        """For each row, its strongest units first, against the goal that is reached soonest."""
+        n_rows = len(self.claims)
+        best: list[Plan] = [[] for _ in range(n_rows)]
         soonest = np.full(n_rows, np.inf)
-        for goal in question.goals():
+        for goal in self.claims.goals.of_rows(self.claims.ballots):
             gains, choices = self.gains(goal)
             for row in range(n_rows):
-                plan = self._greedy(gains[:, row], choices[:, row])
-                needed = self._needed(row, plan)
+                plan = self._greedy_plan(gains[:, row], choices[:, row])
+                needed = self._units_needed(row, plan)
                 if needed < soonest[row] or not best[row]:
                     best[row], soonest[row] = plan, needed
         return best
 
     def gains(self, goal: Array) -> tuple[Array, Array]:
-        """By how much each unit can turn its submodels towards the goal, in every row, and with
-        which option: (units, rows)."""
-        before = self.question.support(self.question.ballots, goal)
+        """How far each unit can turn its submodels towards the goal, and by which option.
+
+        Both are of shape (units, rows).
+        """
+        support = self.claims.goals.support
+        before = support(self.claims.ballots, goal)
         gains = np.full((len(self.options), len(goal)), -np.inf)
         choices = np.zeros(gains.shape, dtype=np.int64)
         for unit, options in enumerate(self.options):
+            own = before[:, self.reach[unit]].sum(axis=1)
             for k, option in enumerate(options):
-                gain = before[:, self.reach[unit]].sum(axis=1) - self.question.support(
-                    option.ballots, goal
-                ).sum(axis=1)
-                gain -= FIXED_VOTE * option.refused
+                gain = own - support(option.ballots, goal).sum(axis=1)
+                gain -= FIXED_VOTE_COST * option.refused
                 better = gain > gains[unit]
                 gains[unit][better], choices[unit][better] = gain[better], k
         return gains, choices
 
-    def _greedy(self, gains: Array, choices: Array) -> list[tuple[int, int]]:
+    def _greedy_plan(self, gains: Array, choices: Array) -> Plan:
+        """Units that share no submodel, by what they gain in one row."""
         plan, touched = [], np.zeros(self.reach.shape[1], dtype=bool)
         for unit in np.argsort(-gains, kind="stable"):
             if np.isfinite(gains[unit]) and not (touched & self.reach[unit]).any():
@@ -90,50 +102,46 @@ class Evader:
                 plan.append((int(unit), int(choices[unit])))
         return plan
 
-    def _needed(self, row: int, plan: list[tuple[int, int]]) -> float:
-        """How many units of the plan it takes to break the row, by its ballots; infinite where they
-        do not."""
+    def _units_needed(self, row: int, plan: Plan) -> float:
+        """How many units of the plan break the row, by its ballots; infinite if they do not."""
         if not plan:
             return np.inf
-        ballots = np.repeat(self.question.ballots[row : row + 1], len(plan), axis=0)
+        ballots = np.repeat(self.claims.ballots[row : row + 1], len(plan), axis=0)
         for k, (unit, option) in enumerate(plan):
             ballots[k:, self.reach[unit]] = self.options[unit][option].ballots[row]
-        prediction = self.question.decide(ballots)
-        broken = self.question.broken_at(row, prediction)
+        broken = self.claims.broken_at(row, self.claims.decide(ballots))
         return float(np.argmax(broken) + 1) if broken.any() else np.inf
 
-    def _random(self, r: int) -> list[tuple[int, int]]:
+    def _random_plan(self, r: int) -> Plan:
         able = [unit for unit, options in enumerate(self.options) if options]
         chosen = self.rng.permutation(able)[:r].tolist()
-        return [(unit, int(self.rng.choice(self._accepted(unit)))) for unit in chosen]
+        return [(unit, int(self.rng.choice(self._accepted_options(unit)))) for unit in chosen]
 
-    def _accepted(self, unit: int) -> list[int]:
+    def _accepted_options(self, unit: int) -> list[int]:
         """The options on which no submodel fails; all of them where there is no such option."""
         accepted = [k for k, option in enumerate(self.options[unit]) if not option.refused]
         return accepted or list(range(len(self.options[unit])))
 
-    def _hostile(self, r: int, family: str) -> list[tuple[int, int]]:
-        """Up to r random units, of different submodels as far as there are so many, each with an
-        option of the family."""
+    def _hostile_plan(self, r: int, family: str) -> Plan:
+        """Up to r random units with an option of the family, of different submodels if possible."""
         able = {
             unit: [k for k, option in enumerate(own) if option.family == family]
             for unit, own in enumerate(self.options)
         }
         order = self.rng.permutation([unit for unit, own in able.items() if own]).astype(np.int64)
-        return [
-            (unit, int(self.rng.choice(able[unit]))) for unit in apart_first(order, self.reach, r)
-        ]
+        units = disjoint_first(order, self.reach, r)
+        return [(unit, int(self.rng.choice(able[unit]))) for unit in units]
 
-    def write(self, plans: list[list[tuple[int, int]]]) -> Rewriting:
+    def write(self, plans: list[Plan]) -> RewrittenRows:
+        """The table with each row's plan carried out."""
         changes: dict[int, Array] = {}
         for row, plan in enumerate(plans):
             for unit, option in plan:
                 for column, values in self.options[unit][option].changes.items():
                     if column not in changes:
-                        changes[column] = self.cells.columns[column].copy()
-                    if (
-                        values.dtype == object and changes[column].dtype != object
-                    ):  # a text among numbers
-                        changes[column] = changes[column].astype(object)
+                        changes[column] = self.table.columns[column].copy()
+                    if values.dtype == object and changes[column].dtype != object:
+                        changes[column] = changes[column].astype(object)  # a text among numbers
                     changes[column][row] = values[row]
-        return Rewriting(self.cells.table(changes), [[unit for unit, _ in plan] for plan in plans])
+        units = [[unit for unit, _ in plan] for plan in plans]
+        return RewrittenRows(self.table.table(changes), units)

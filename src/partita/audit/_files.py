@@ -3,15 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from ..errors import InputError
-from ..store import _store as store
-from ..tables._kinds import TEXT
-from ..tables._open import CsvOptions, open_file, sha256_of
-from ..workflow._tally import ON_TRAINING
-from ..workflow._workflow import ask, is_the_table, known_kinds
-from ._audit import ATTACKS, audit, check_attacks
+from ..tables._csv_options import CsvOptions
+from ..tables._fingerprint import sha256_of
+from ..workflow._prediction_table import open_prediction_table
+from ..workflow._stored_model import open_model
+from ..workflow._summary import ON_TRAINING
+from ._audit import ATTACKS, ROWS, audit, check_attacks
 from ._findings import Audit
 
 
@@ -23,7 +21,7 @@ def audit_file(
     tolerance: float | None = None,
     relative: float | None = None,
     attacks: tuple[str, ...] = ATTACKS,
-    rows: int = 200,
+    rows: int = ROWS,
     most: int | None = None,
     seed: int = 0,
     trusted: tuple[str, ...] = (),
@@ -31,25 +29,28 @@ def audit_file(
     jobs: int | None = None,
     csv: CsvOptions | None = None,
 ) -> Audit:
-    """Audit a stored model. ``training`` is the table it was fitted on; ``data`` is taken for it
-    where its content is the same."""
+    """Audit a stored model on a table in a file.
+
+    ``training`` is the table that the model was fitted on; ``data`` serves as such where its
+    content is the same.
+    """
     check_attacks(attacks)  # before the work begins
-    asked = ask(model, data, trusted, verbose=0, csv=csv, jobs=jobs)
-    about = asked.manifest.get("about") or {}
-    known = about.get("data") or {}
-    if training is None and is_the_table(known, data):
+    stored = open_model(model, trusted, jobs)
+    source = open_prediction_table(stored, data, csv=csv)
+    known = stored.about.get("data") or {}
+    if training is None and stored.is_training_table(data):
         training = data
-    if training is not None and known and not is_the_table(known, training):
+    if training is not None and known and not stored.is_training_table(training):
         raise InputError(
             f"training {str(training)!r} is not the table that the model was fitted on "
             f"({known.get('name')}): give that one"
         )
-    X_train, y_train = (None, None) if training is None else _training(asked.model, training, about)
-    table = asked.file.table(asked.kinds)
-    found = audit(
-        asked.model,
+    X_train, y_train = (None, None) if training is None else stored.training_rows(training)
+    table = source.file.table(stored.schema.kinds)
+    findings = audit(
+        stored.model,
         table.take(list(range(table.n_columns))),
-        asked.truth(asked.file),
+        source.truth(source.file),
         X_train,
         y_train,
         tolerance=tolerance,
@@ -60,35 +61,6 @@ def audit_file(
         random_state=seed,
         verbose=verbose,
     )
-    if asked.on_training:
-        found = replace(found, warnings=[ON_TRAINING, *found.warnings])
-    return replace(found, of={"model": store.digest(asked.manifest), "data": sha256_of(data)})
-
-
-def _training(model: Any, path: Any, about: dict[str, Any]) -> tuple[Any, Any]:
-    """The training table as fit read it."""
-    target = about.get("target")
-    if target is None:
-        raise InputError(
-            "the model does not say which column it predicts: audit it in Python, with "
-            "partita.audit.audit"
-        )
-    kinds = known_kinds(model)
-    as_text = [target] if about.get("target_kind") == TEXT else []
-    split = about.get("split")
-    how = kinds | dict.fromkeys([*about.get("ignore", []), *as_text], TEXT)
-    written = CsvOptions().over(about.get("csv"))
-    file = open_file(
-        path,
-        "training",
-        kinds=how,
-        split=None if split is None else (split[0], split[1]),
-        csv=written,
-    )
-    file.check_has(target, "target")
-    table, y = file.table(kinds), file.target(target)
-    if not hasattr(model, "classes_"):
-        y = y.astype(np.float64)
-    elif y.dtype.kind == "f":
-        y = y.astype(np.int64)
-    return table.take(list(range(table.n_columns))), y
+    if source.on_training:
+        findings = replace(findings, warnings=[ON_TRAINING, *findings.warnings])
+    return replace(findings, of={"model": stored.digest, "data": sha256_of(data)})

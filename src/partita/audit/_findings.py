@@ -1,5 +1,7 @@
-"""What an audit found: a line for every attack and r, what was checked, and a reproducer for
-whatever broke."""
+"""What an audit found: a line for every attack, every check, and how to repeat each break.
+
+These are plain values that go into a JSON file and come back for the report.
+"""
 
 import json
 from collections.abc import Mapping
@@ -7,9 +9,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from .._support.atomic import write_whole
+from .._support.atomic import write_atomic
+from .._support.json_values import json_value
 from ..errors import InputError
 
 
@@ -18,7 +19,7 @@ class Check:
     """Something that was tried, and what was wrong ("" if nothing)."""
 
     name: str
-    found: str
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,52 +31,83 @@ class Line:
     attacks: int  # how many were tried
     rows: int
     changed: int  # predictions that some of them changed
-    certified: int  # predictions that were proven against r
+    certified: int  # predictions that were certified against r
     certified_changed: int  # must be 0
     accuracy: float | None  # rows that stayed right under all of them
     certified_accuracy: float | None
 
 
 @dataclass(frozen=True)
-class Broken:
-    """A certified prediction that changed: enough to do it again."""
+class BrokenCertificate:
+    """A certified prediction that changed: enough to repeat it."""
 
     attack: str
     r: int
     row: int
     radius: int
     units: tuple[str, ...]
-    labels: tuple[int, ...]
+    labels: tuple[int, ...]  # training rows whose labels were flipped
     before: Any
     after: Any
-    written: Mapping[str, Any]  # the row's cells that were rewritten, by column
-    training: Mapping[
-        str, Any
-    ]  # the training columns that were rewritten, and y if labels were flipped
+    row_values: Mapping[str, Any]  # what was written into the row, by column
+    training_values: Mapping[str, Any]  # and into training, by column; "y" for flipped labels
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was tried and what came of it. ``passed`` is False if a certified prediction changed or
-    a check failed."""
+    """What an audit tried and what came of it; :func:`audit` returns it.
 
-    what: str  # what r counts
+    Attributes
+    ----------
+    what : str
+        What r counts.
+    lines : list of Line
+        For every attack and r: how many predictions changed, and how many of them were certified.
+    checks : list of Check
+        What was checked, and the problem ("" where there is none).
+    broken : list of BrokenCertificate
+        Every certified prediction that changed; :func:`replay` repeats one.
+    seconds : float
+        How long the audit took.
+    of : mapping
+        Hashes of the audited files, for an audit of files.
+    warnings : list of str
+        Why the certificates may mean less than they seem to; they do not fail the audit.
+
+    See Also
+    --------
+    audit : Makes it.
+
+    Examples
+    --------
+    >>> from partita.audit import Audit
+    >>> from partita.audit._findings import Check
+    >>> Audit("columns", [], [Check("fitted again with n_jobs=2")]).passed
+    True
+    """
+
+    what: str
     lines: list[Line]
     checks: list[Check]
-    broken: list[Broken] = field(default_factory=list)
+    broken: list[BrokenCertificate] = field(default_factory=list)
     seconds: float = 0.0
-    of: Mapping[str, str] = field(
-        default_factory=dict
-    )  # the files that were audited, and their hashes
-    warnings: list[str] = field(
-        default_factory=list
-    )  # why the proofs may mean less than they seem to; they do not fail the audit
+    of: Mapping[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def passed(self) -> bool:
-        return not self.broken and not any(check.found for check in self.checks)
+        """Whether no certified prediction changed and no check failed."""
+        changed = any(line.certified_changed for line in self.lines)
+        return not (self.broken or changed or any(check.problem for check in self.checks))
 
     def to_dict(self) -> dict[str, Any]:
+        """Convert to what the JSON file holds.
+
+        Returns
+        -------
+        dict
+            Numbers, texts, lists and dicts; NaN and infinities as texts.
+        """
         return {
             "passed": self.passed,
             "what": self.what,
@@ -84,78 +116,82 @@ class Audit:
             "warnings": list(self.warnings),
             "lines": [asdict(line) for line in self.lines],
             "checks": [asdict(check) for check in self.checks],
-            "broken": [plain(asdict(one)) for one in self.broken],
+            "broken": [json_value(asdict(one), non_finite=str) for one in self.broken],
         }
 
     def save(self, path: Any) -> Path:
-        """Write everything as JSON: for ``partita report --audit``, and to do again what broke."""
+        """Write everything as JSON, for ``partita report --audit`` and for :func:`replay`.
+
+        Parameters
+        ----------
+        path : path
+            The file; its folder is made if necessary.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
         target = Path(path)
         target.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(target, json.dumps(self.to_dict(), indent=1).encode())
+        write_atomic(target, json.dumps(self.to_dict(), indent=1).encode())
         return target
 
     def __str__(self) -> str:
-        head = f"{'attack':<28}{'r':>3}{'tried':>7}{'changed':>9}{'certified':>11}{'of them changed':>17}{'right':>8}{'certified right':>17}"
+        head = (
+            f"{'attack':<28}{'r':>3}{'tried':>7}{'changed':>9}{'certified':>11}"
+            f"{'of them changed':>17}{'right':>8}{'certified right':>17}"
+        )
         rows = [
-            f"{line.attack:<28}{line.r:>3}{line.attacks:>7}{line.changed:>9}{line.certified:>11}{line.certified_changed:>17}"
-            f"{_share(line.accuracy):>8}{_share(line.certified_accuracy):>17}"
+            f"{line.attack:<28}{line.r:>3}{line.attacks:>7}{line.changed:>9}{line.certified:>11}"
+            f"{line.certified_changed:>17}{_percent(line.accuracy):>8}"
+            f"{_percent(line.certified_accuracy):>17}"
             for line in self.lines
         ]
-        failed = [f"FAILED: {check.name}: {check.found}" for check in self.checks if check.found]
-        fell = [
+        n_passed = sum(not check.problem for check in self.checks)
+        failed = [
+            f"FAILED: {check.name}: {check.problem}" for check in self.checks if check.problem
+        ]
+        broken = [
             f"BROKEN: row {one.row}, radius {one.radius}, by {one.attack} with r = {one.r}: "
             f"{', '.join(one.units)}"
             for one in self.broken
         ]
-        done = (
-            f"{sum(not check.found for check in self.checks)} of {len(self.checks)} checks passed"
+        return "\n".join(
+            [
+                *(f"WARNING: {warning}" for warning in self.warnings),
+                head,
+                *rows,
+                f"{n_passed} of {len(self.checks)} checks passed",
+                *failed,
+                *broken,
+            ]
         )
-        doubts = [f"WARNING: {doubt}" for doubt in self.warnings]
-        return "\n".join([*doubts, head, *rows, done, *failed, *fell])
 
 
 def read_audit(path: Any) -> dict[str, Any]:
-    """What ``Audit.save`` wrote."""
-    place = Path(path)
-    if not place.is_file():
+    """What ``Audit.save`` wrote, as far as a report shows it."""
+    file = Path(path)
+    if not file.is_file():
         raise InputError(
-            f"audit {str(place)!r} does not exist: give the .json that partita audit --out wrote"
+            f"audit {str(file)!r} does not exist: give the .json that partita audit --out wrote"
         )
     try:
-        found = json.loads(place.read_bytes())
-        lines = [asdict(Line(**line)) for line in found["lines"]]
-        checked = [asdict(Check(**check)) for check in found["checks"]]
+        content = json.loads(file.read_bytes())
         return {
-            "passed": found["passed"] is True,
-            "of": {str(name): str(value) for name, value in found["of"].items()},
-            "what": str(found["what"]),
-            "warnings": [
-                str(doubt) for doubt in found.get("warnings", [])
-            ],  # none in what earlier versions wrote
-            "lines": lines,
-            "checks": checked,
+            "passed": content["passed"] is True,
+            "of": {str(name): str(value) for name, value in content["of"].items()},
+            "what": str(content["what"]),
+            "warnings": [str(warning) for warning in content.get("warnings", [])],
+            "lines": [asdict(Line(**line)) for line in content["lines"]],
+            "checks": [asdict(Check(**check)) for check in content["checks"]],
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as exc:
         raise InputError(
-            f"audit {str(place)!r} is no audit ({type(exc).__name__}): give the .json that "
+            f"audit {str(file)!r} is not an audit ({type(exc).__name__}): give the .json that "
             "partita audit --out wrote"
         ) from exc
 
 
-def _share(value: float | None) -> str:
-    return "" if value is None else f"{100 * value:.1f} %"
-
-
-def plain(value: Any) -> Any:
-    """Values as JSON holds them; what it does not hold (NaN, infinities) in words."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(own) for key, own in value.items()}
-    if isinstance(value, np.ndarray):
-        return [plain(own) for own in value.tolist()]
-    if isinstance(value, list | tuple):
-        return [plain(own) for own in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return str(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.1f} %"

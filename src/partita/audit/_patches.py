@@ -4,26 +4,32 @@ import numpy as np
 
 from .._support.types import Array
 from ..patches import certify_patches
-from ._evasion import Evader, Rewriting
+from ._evasion import Evader, RewrittenRows
 
-PATCHES = (1, 2, 3, 4, 5)  # sides of the squares that are tried
+SIDES = (1, 2, 3, 4, 5)  # of the squares that are tried
 POSITIONS = 6  # for each image, those that look worst
 
 
-def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[Rewriting]] | None:
-    """Which images are proven against a square of that side (1 or 0), and attacks with it; None
-    where no image is, or it does not fit."""
-    question = evader.question
-    model = question.model
+def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[RewrittenRows]] | None:
+    """Which images are certified against a square of that side, and attacks with it.
+
+    None where no image is certified, or the square does not fit.
+    """
+    claims = evader.claims
+    model = claims.model
     height, width = map(int, model.image_shape[:2])
-    if question.of_values or side > min(height, width) or len(model.units_) != height * width:
+    if (
+        model._task != "classification"
+        or side > min(height, width)
+        or len(model.units_) != height * width
+    ):
         return None
     proof = certify_patches(
-        question.ballots, model.partition_, model.image_shape, (side, side), question.answers.rule
+        claims.ballots, model.partition_, model.image_shape, (side, side), claims.certified.rule
     )
     if not (proof.radius >= 1).any():
         return None
-    gains, choices = evader.gains(question.goals()[0])
+    gains, choices = evader.gains(claims.goals.of_rows(claims.ballots)[0])
     harm = np.maximum(np.where(np.isfinite(gains), gains, 0), 0).reshape(height, width, -1)
     windows = np.lib.stride_tricks.sliding_window_view(harm, (side, side), axis=(0, 1)).sum(
         axis=(-2, -1)

@@ -1,4 +1,4 @@
-"""Doing again what broke, from a reproducer."""
+"""Repeating an attack that broke a certificate, from the audit's JSON."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,61 +8,92 @@ from sklearn.base import clone
 
 from .._support.types import Array
 from ..errors import InputError
-from ._attacked_table import Cells
+from ._attacked_table import AttackedTable
 
-WORDS = {
-    "nan": None,
-    "inf": np.inf,
-    "-inf": -np.inf,
-}  # what JSON has in words, in columns that hold anything
+# JSON has these as texts; in columns that hold anything a NaN is a missing value
+NON_FINITE = {"nan": None, "inf": np.inf, "-inf": -np.inf}
 
 
 def replay(
     broken: Mapping[str, Any], model: Any, X: Any, X_train: Any = None, y_train: Any = None
 ) -> Any:
-    """What the model says of the row after the attack; it was certified to say
-    ``broken["before"]``.
+    """Repeat an attack, and return what the model predicts for the row after it.
 
     Parameters
     ----------
-    broken : one of the entries under "broken" in an audit's JSON
-    model : the fitted ensemble
-    X : the table whose row was attacked
-    X_train, y_train : the training data, for attacks that rewrote it
+    broken : mapping
+        One of the entries under "broken" in an audit's JSON.
+    model : FeaturePartitionClassifier or FeaturePartitionRegressor
+        The fitted ensemble.
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        The table whose row was attacked.
+    X_train : array-like or DataFrame of shape (n_train, n_features), optional
+        The training data, for attacks that rewrote it.
+    y_train : array-like of shape (n_train,), optional
+        Its labels or values.
+
+    Returns
+    -------
+    label or float
+        The prediction after the attack; it was certified to be ``broken["before"]``, or within the
+        tolerance of it.
+
+    Raises
+    ------
+    InputError
+        If the training data is needed and missing, or a column is not in the table.
+
+    See Also
+    --------
+    audit : Finds what can be repeated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.audit import replay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
+    >>> attack = {"row": 0, "labels": [], "row_values": {"2": 6.0}, "training_values": {}}
+    >>> int(replay(attack, clf, X))
+    0
     """
-    if (broken["training"] or broken["labels"]) and X_train is None:
+    rewrites_training = broken["training_values"] or broken["labels"]
+    if rewrites_training and X_train is None:
         raise InputError("X_train is missing: this attack rewrote the training data")
-    row = Cells(X).rows(np.array([int(broken["row"])]))
-    if broken["training"] or broken["labels"]:
-        training, changes = Cells(X_train), dict(broken["training"])
+    row = AttackedTable(X).take(np.array([int(broken["row"])]))
+    if rewrites_training:
+        training, changes = AttackedTable(X_train), dict(broken["training_values"])
         y = np.asarray(changes.pop("y", y_train))
         model = clone(model).fit(training.table(_columns(training, changes)), y)
-    return model.predict(
-        row.table(_columns(row, {name: [value] for name, value in broken["written"].items()}))
-    )[0]
+    values = {name: [value] for name, value in broken["row_values"].items()}
+    return model.predict(row.table(_columns(row, values)))[0]
 
 
-def _columns(cells: Cells, changes: Mapping[str, Any]) -> dict[int, Array]:
-    """Values as JSON gave them, in the kinds of their columns."""
-    found = {}
+def _columns(table: AttackedTable, changes: Mapping[str, Any]) -> dict[int, Array]:
+    """Values as JSON gave them, in the types of their columns."""
+    columns = {}
     for name, values in changes.items():
-        if name not in cells.names:
+        if name not in table.names:
             raise InputError(
                 f"X lacks the column {name!r} that the attack rewrote: give the table that was "
                 "audited"
             )
-        column = cells.names.index(name)
-        if cells.of_bytes(column):
-            found[column] = np.asarray(values, dtype=np.uint8)
-        elif cells.of_numbers(column) and all(map(_is_number, values)):
-            found[column] = np.array([float(value) for value in values])
+        column = table.names.index(name)
+        if table.is_bytes(column):
+            columns[column] = np.asarray(values, dtype=np.uint8)
+        elif table.is_numeric(column) and all(map(_is_number, values)):
+            columns[column] = np.array([float(value) for value in values])
         else:
-            found[column] = np.array(
-                [WORDS.get(value, value) for value in values] + [None], dtype=object
-            )[:-1]
-    return found
+            objects = np.empty(len(values), dtype=object)
+            objects[:] = [
+                NON_FINITE.get(value, value) if isinstance(value, str) else value
+                for value in values
+            ]
+            columns[column] = objects
+    return columns
 
 
 def _is_number(value: Any) -> bool:
-    """Also in the words in which JSON has what it does not hold."""
-    return isinstance(value, int | float) or value in ("nan", "inf", "-inf")
+    return isinstance(value, int | float) or (isinstance(value, str) and value in NON_FINITE)

@@ -1,8 +1,9 @@
-"""Does what a submodel says of a row depend on the other rows of the batch? Tried out, not assumed.
+"""Does what a submodel says of a row depend on the other rows of the batch? Tried, not assumed.
 
-Which rows are asked together, and in which order, may move the last bits of a submodel's scores,
-since products of matrices are rounded by their shape. It must not move more than that, nor change a
-prediction or its radius. What the other rows *hold* must not move a single bit."""
+Which rows are predicted together, and in which order, may move the last bits of a submodel's
+scores, since products of matrices are rounded by their shape. It must not move more than that, nor
+change a prediction or its radius. What the other rows *hold* must not move a single bit.
+"""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -12,97 +13,101 @@ import numpy as np
 
 from .._support.types import Array
 from ..ensemble._base import FEW_ROWS
-from ._attacked_table import Cells
-from ._claims import Question
+from ..tables._missing import is_missing
+from ._attacked_table import AttackedTable
+from ._claims import Claims
 from ._findings import Check
-from ._hostile_values import FAMILIES, rewritten, values_of, ways
+from ._hostile_values import FAMILIES, hostile_columns, n_variants, values_of
 from ._vote_options import unless_refused, with_failures
 
 NAME = "a row's ballots are the same alone and in a batch"
 CURE = "compute nothing from the rows of a batch; learn it in fit"
-ROWS = 12  # that are asked about again
-# of them beside a hostile row: a submodel that fails on it is asked about each, which takes long
-FEW = 6
-ROUNDING = {
-    np.dtype(np.float32): 1e-5,
-    np.dtype(np.float64): 1e-9,
-}  # of scores and of values, relative to their size
+ROWS = 12  # that are predicted again
+# of them beside a hostile row: a submodel that fails on it predicts each alone, which takes long
+ROWS_BESIDE = 6
+# of scores and of values, relative to their size
+ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
 
 
-def check_alone(question: Question, cells: Cells, rng: np.random.Generator) -> Check:
-    """Ask about some rows again, in other company, and compare with what was said of them among all
-    rows."""
-    chosen = np.sort(rng.permutation(cells.n_rows)[:ROWS])
-    tried = chain(
-        _in_company(question, cells, chosen, rng),
-        _beside_hostile(question, cells, chosen[:FEW], rng),
+def check_row_isolation(claims: Claims, table: AttackedTable, rng: np.random.Generator) -> Check:
+    """Predict some rows again, in other batches, and compare with the ballots among all rows."""
+    chosen = np.sort(rng.permutation(table.n_rows)[:ROWS])
+    problems = chain(
+        _in_other_batches(claims, table, chosen, rng),
+        _beside_hostile_rows(claims, table, chosen[:ROWS_BESIDE], rng),
     )
-    found = next(filter(None, tried), "")
-    return Check(NAME, f"{found}: {CURE}" if found else "")
+    problem = next(filter(None, problems), "")
+    return Check(NAME, f"{problem}: {CURE}" if problem else "")
 
 
-def _in_company(
-    question: Question, cells: Cells, chosen: Array, rng: np.random.Generator
+def _in_other_batches(
+    claims: Claims, table: AttackedTable, chosen: Array, rng: np.random.Generator
 ) -> Iterator[str]:
     """Alone, in other orders, twice, and in a batch that is large enough for several threads."""
-    companies: list[tuple[str, Array]] = [(f"row {row} alone", np.array([row])) for row in chosen]
-    companies += [
-        ("the same rows in reversed order", np.arange(cells.n_rows)[::-1]),
-        ("the same rows in another order", rng.permutation(cells.n_rows)),
+    batches: list[tuple[str, Array]] = [(f"row {row} alone", np.array([row])) for row in chosen]
+    batches += [
+        ("the same rows in reversed order", np.arange(table.n_rows)[::-1]),
+        ("the same rows in another order", rng.permutation(table.n_rows)),
         ("some of the rows", chosen),
         ("every row twice", np.repeat(chosen, 2)),
         ("one row many times", np.full(len(chosen), chosen[0])),
         (f"{FEW_ROWS} rows", np.resize(chosen, FEW_ROWS)),
     ]
-    for how, rows in companies:
+    for how, rows in batches:
         try:
-            ballots = np.asarray(question.model.ballots(cells.rows(rows).table()))
+            ballots = np.asarray(claims.model.ballots(table.take(rows).table()))
+        except MemoryError:  # says nothing about the model
+            raise
         except Exception as exc:
-            yield f"asked about {how}, it fails: {type(exc).__name__}: {exc}"
+            yield f"predicting {how}, it fails: {type(exc).__name__}: {exc}"
             continue
-        yield compared(question, question.ballots[rows], ballots, f"asked about {how}")
+        yield compare_batches(claims, claims.ballots[rows], ballots, f"predicting {how}")
 
 
-def _beside_hostile(
-    question: Question, cells: Cells, chosen: Array, rng: np.random.Generator
+def _beside_hostile_rows(
+    claims: Claims, table: AttackedTable, chosen: Array, rng: np.random.Generator
 ) -> Iterator[str]:
-    """One more row, with hostile values in all columns or in one column of every submodel, before
-    the others or after them.
+    """One more row with hostile values, before the others or after them.
 
-    Compared with the same batch in which that row is honest: no bit may move. Where a submodel
-    fails on the row, it is asked about every row alone, so that rounding may."""
-    model = question.model
-    everything = [column for columns in model.units_.columns for column in columns]
+    In all columns, or in one column of every submodel. Compared with the same batch in which that
+    row is honest: no bit may move. Where a submodel fails on the row, it predicts every row alone,
+    so that rounding may.
+    """
+    model = claims.model
+    all_columns = [column for columns in model.units_.columns for column in columns]
     lenient, strict = (with_failures(model, on_failure) for on_failure in ("vote", "raise"))
     for first in (True, False):
         rows = np.concatenate([chosen[:1], chosen] if first else [chosen, chosen[-1:]])
-        company = cells.rows(rows)
+        batch = table.take(rows)
         place = np.array([0 if first else len(chosen)])
-        others = np.delete(np.arange(len(rows)), place)
+        neighbours = np.delete(np.arange(len(rows)), place)
+        where = "all columns" if first else "one column of each submodel"
         honest: dict[tuple[Any, ...], Any] = {}
         for family in FAMILIES:
-            for way in range(ways(family, cells, everything)):
-                columns = everything if first else _one_of_each(model, family, cells, rng)
-                changes = rewritten(family, way, company, columns, place)
+            for variant in range(n_variants(family, table, all_columns)):
+                columns = all_columns if first else _one_column_each(model, family, table, rng)
+                changes = hostile_columns(family, variant, batch, columns, place)
+                # the same types: they are part of the schema, which is trusted
                 types = tuple((column, values.dtype) for column, values in changes.items())
-                if (
-                    types not in honest
-                ):  # the same types: they are part of the schema, which is trusted
-                    own = {column: company.columns[column].astype(dtype) for column, dtype in types}
-                    honest[types] = unless_refused(strict.ballots, company.table(own))
-                before, table = honest[types], company.table(changes)
-                ballots = None if before is None else unless_refused(strict.ballots, table)
+                if types not in honest:
+                    own = {column: batch.columns[column].astype(dtype) for column, dtype in types}
+                    honest[types] = unless_refused(strict.ballots, batch.table(own))
+                before, attacked = honest[types], batch.table(changes)
+                ballots = None if before is None else unless_refused(strict.ballots, attacked)
                 exact = ballots is not None
                 if not exact:
-                    before, ballots = question.ballots[rows], unless_refused(lenient.ballots, table)
+                    before = claims.ballots[rows]
+                    ballots = unless_refused(lenient.ballots, attacked)
                 if ballots is None:
                     continue  # it refuses the batch: an error, not a changed prediction
-                where = "all columns" if first else "one column of each submodel"
-                how = f"asked beside a row with {_named(family, way, cells, columns)} in {where}"
-                yield compared(question, before[others], ballots[others], how, exact)
+                value = _value_text(family, variant, table, columns)
+                how = f"predicted beside a row with {value} in {where}"
+                yield compare_batches(claims, before[neighbours], ballots[neighbours], how, exact)
 
 
-def _one_of_each(model: Any, family: str, cells: Cells, rng: np.random.Generator) -> list[int]:
+def _one_column_each(
+    model: Any, family: str, table: AttackedTable, rng: np.random.Generator
+) -> list[int]:
     """For every submodel one attackable column that can hold values of the family."""
     attackable = {column for columns in model.units_.columns for column in columns}
     chosen = set()
@@ -110,69 +115,64 @@ def _one_of_each(model: Any, family: str, cells: Cells, rng: np.random.Generator
         if able := [
             column
             for column in model._columns(t)
-            if column in attackable and values_of(family, cells, column)
+            if column in attackable and values_of(family, table, column)
         ]:
             chosen.add(int(rng.choice(able)))
     return sorted(chosen)
 
 
-def _named(family: str, way: int, cells: Cells, columns: list[int]) -> str:
-    values = next((own for column in columns if (own := values_of(family, cells, column))), [None])
-    value = values[way % len(values)]
-    return (
-        "gaps"
-        if value is None or value != value
-        else f"{value[:30]!r}"
-        if isinstance(value, str)
-        else f"{value:g}"
-    )
+def _value_text(family: str, variant: int, table: AttackedTable, columns: list[int]) -> str:
+    """A hostile value, for people."""
+    values = next((own for column in columns if (own := values_of(family, table, column))), [None])
+    value = values[variant % len(values)]
+    if is_missing(value):
+        return "missing values"
+    return f"{value[:30]!r}" if isinstance(value, str) else f"{value:g}"
 
 
-def compared(question: Question, before: Array, after: Array, how: str, exact: bool = False) -> str:
-    """What is wrong with the ballots after, compared with those before ("": nothing).
+def compare_batches(
+    claims: Claims, before: Array, after: Array, how: str, exact: bool = False
+) -> str:
+    """What is wrong with the ballots after, compared with those before ("" if nothing).
 
     ``exact``: to the last bit; else up to rounding, as long as predictions and radii are the same.
     """
     if after.shape != before.shape:
         return f"{how}, there are ballots of shape {after.shape} instead of {before.shape}"
-    moved = _differ(before, after, 0.0 if exact else ROUNDING[before.dtype], _sizes(question))
+    rounding = ROUNDING[before.dtype]
+    moved = _moved(before, after, 0.0 if exact else rounding, _scales(claims))
     if moved.any():
         submodels = np.flatnonzero(moved.any(axis=0))
-        first = question.model.describe(int(submodels[0]))
+        first = claims.model.describe(int(submodels[0]))
         share = moved[:, submodels[0]].mean()
-        return f"{how}, {first} says something else in {share:.0%} of rows ({len(submodels)} submodels do)"
+        return (
+            f"{how}, {first} says something else in {share:.0%} of rows "
+            f"({len(submodels)} submodels do)"
+        )
     if np.array_equal(before, after):
         return ""
-    (prediction, radius), (other, other_radius) = (
-        question.statement(before),
-        question.statement(after),
-    )
-    rounding = ROUNDING[before.dtype] * np.abs(prediction).max() if question.of_values else 0
-    kept = np.abs(prediction - other) <= rounding if question.of_values else prediction == other
-    if not kept.all() or (radius != other_radius).any():
+    (prediction, radius), (other, other_radius) = claims.certify(before), claims.certify(after)
+    same = claims.goals.same(prediction, other, rounding)
+    if not same.all() or (radius != other_radius).any():
         return (
             f"{how}, a prediction or its radius changes, though the ballots differ by rounding only"
         )
     return ""
 
 
-def _sizes(question: Question) -> Array:
-    """How large each submodel's scores or values are: rounding is relative to it. Below 1, a
-    log-probability counts as 1."""
-    sizes = np.abs(np.asarray(question.ballots, dtype=np.float64)).reshape(
-        *question.ballots.shape[:2], -1
-    )
-    largest = np.where(sizes < 1e30, sizes, 0.0).max(
-        axis=(0, 2)
-    )  # without the score of a class that was never seen
-    return np.asarray(largest if question.of_values else np.minimum(largest, 1.0))
+def _scales(claims: Claims) -> Array:
+    """What each submodel's rounding is at least relative to."""
+    sizes = np.abs(np.asarray(claims.ballots, dtype=np.float64))
+    sizes = sizes.reshape(*claims.ballots.shape[:2], -1)
+    # without the score of a class that was never seen
+    largest = np.where(sizes < 1e30, sizes, 0.0).max(axis=(0, 2))
+    return claims.goals.rounding_scale(largest)
 
 
-def _differ(before: Array, after: Array, rounding: float, sizes: Array) -> Array:
-    """Which submodels' ballots differ by more than rounding, in which rows: bool (rows,
-    submodels)."""
+def _moved(before: Array, after: Array, rounding: float, scales: Array) -> Array:
+    """Which submodels' ballots differ by more than rounding, in which rows."""
     before, after = (
         np.asarray(own, dtype=np.float64).reshape(*own.shape[:2], -1) for own in (before, after)
     )
-    scale = np.maximum(np.abs(before), sizes[:, None])
+    scale = np.maximum(np.abs(before), scales[:, None])
     return np.asarray((np.abs(before - after) > rounding * scale).any(axis=2))

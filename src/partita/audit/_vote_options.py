@@ -1,4 +1,7 @@
-"""What an attacker who owns one unit of a row can make its submodels say, found by trying."""
+"""What an attacker who owns one unit of a row can make its submodels say, found by trying.
+
+A submodel that refuses a value is an error, or a fixed vote, and not a changed prediction.
+"""
 
 from collections.abc import Callable
 from copy import copy
@@ -11,73 +14,103 @@ import numpy as np
 from .._support.types import Array
 from ..ensemble._failures import FixedVote
 from ..errors import PartitaError, SoundnessError
-from ._attacked_table import Cells
-from ._candidates import evading
+from ._attacked_table import AttackedTable
+from ._candidates import evasion_candidates
 
 REFUSALS = (PartitaError, ValueError, TypeError, ArithmeticError)  # how a submodel refuses a value
 
+Changes = dict[int, Array]  # new values by column
+
 
 @dataclass(frozen=True)
-class Option:
+class VoteOption:
     """One way of rewriting a unit in all rows, and what its submodels then say of every row."""
 
     family: str
-    changes: dict[int, Array]  # by column
+    changes: Changes
     ballots: Array  # (rows, submodels of the unit, ...)
     refused: bool = False  # the submodels fail on such values and cast their fixed vote
 
 
-def explore(model: Any, cells: Cells, rng: np.random.Generator) -> list[list[Option]]:
-    """For every unit, the options that were tried. Units that share no submodel are tried in the
-    same table, to save time.
+def find_options(
+    model: Any, table: AttackedTable, rng: np.random.Generator
+) -> list[list[VoteOption]]:
+    """For every unit, the options that were tried.
 
-    A submodel that refuses a value casts its fixed vote, which needs no asking; with
-    ``on_failure="raise"`` it raises, and such a value is no option: an error is not a changed
-    prediction."""
+    Units that share no submodel are tried in the same table, to save time. A submodel that refuses
+    a value casts its fixed vote, which needs no prediction; with ``on_failure="raise"`` it raises,
+    and such a value is no option.
+    """
     reach = np.asarray(model.partition_.incidence())
-    found: list[list[Option]] = [[] for _ in range(len(model.units_))]
+    options: list[list[VoteOption]] = [[] for _ in range(len(model.units_))]
     strict = with_failures(model, "raise")
-    first = cells.rows(np.array([0]))
-    for batch in _apart(reach):
-        candidates = [list(evading(cells, model.units_.columns[unit], rng)) for unit in batch]
-        for k in range(max(map(len, candidates))):
-            tried = {
-                unit: own[k][1] for unit, own in zip(batch, candidates, strict=True) if k < len(own)
-            }
-            families = {
-                unit: own[k][0] for unit, own in zip(batch, candidates, strict=True) if k < len(own)
-            }
-            ballots = _asked(strict, cells, tried)
-            refusing: set[int] = set()
-            if (
-                ballots is None
-            ):  # some submodel refuses such values: find out which, by the first row alone
-                refused = _refusing(
-                    strict, first, {unit: _first(changes) for unit, changes in tried.items()}
-                )
-                refusing = {unit for unit in tried if (refused & reach[unit]).any()}
-                rest = {unit: own for unit, own in tried.items() if unit not in refusing}
-                ballots = _asked(strict, cells, rest) if rest else None
-            for unit, changes in tried.items():
-                own = None
-                if unit in refusing and model.on_failure == "vote":
-                    own = np.broadcast_to(
-                        model.fixed_ballot_,
-                        (cells.n_rows, int(reach[unit].sum()), *np.shape(model.fixed_ballot_)),
-                    )
-                elif (
-                    unit not in refusing
-                ):  # where other rows are refused than the first, each unit is asked alone
-                    said = ballots if ballots is not None else _asked(model, cells, {unit: changes})
-                    own = None if said is None else said[:, reach[unit]]
-                if own is not None:
-                    found[unit].append(Option(families[unit], changes, own, unit in refusing))
-    return found
+    first_row = table.take(np.array([0]))
+    for units in _disjoint_groups(reach):
+        candidates = {
+            unit: list(evasion_candidates(table, model.units_.columns[unit], rng)) for unit in units
+        }
+        for k in range(max(map(len, candidates.values()))):
+            tried = {unit: own[k] for unit, own in candidates.items() if k < len(own)}
+            changes = {unit: own for unit, (_, own) in tried.items()}
+            ballots, refusing = _try_together(strict, table, first_row, changes, reach)
+            for unit, (family, own) in tried.items():
+                unit_ballots = _unit_ballots(model, table, unit, own, ballots, refusing, reach)
+                if unit_ballots is not None:
+                    option = VoteOption(family, own, unit_ballots, unit in refusing)
+                    options[unit].append(option)
+    return options
+
+
+def _unit_ballots(
+    model: Any,
+    table: AttackedTable,
+    unit: int,
+    changes: Changes,
+    ballots: Array | None,
+    refusing: set[int],
+    reach: Array,
+) -> Array | None:
+    """What a rewritten unit's submodels say of every row; None where that is no option."""
+    if unit in refusing:
+        if model.on_failure != "vote":
+            return None
+        fixed = np.asarray(model.fixed_ballot_)
+        return np.broadcast_to(fixed, (table.n_rows, int(reach[unit].sum()), *fixed.shape))
+    if ballots is None:  # other rows are refused than the first: each unit is tried alone
+        ballots = _ballots(model, table, {unit: changes})
+    return None if ballots is None else ballots[:, reach[unit]]
+
+
+def _try_together(
+    strict: Any,
+    table: AttackedTable,
+    first_row: AttackedTable,
+    changes: dict[int, Changes],
+    reach: Array,
+) -> tuple[Array | None, set[int]]:
+    """The ballots of several rewritten units, and the units whose submodels refuse them.
+
+    The ballots are None where a submodel refuses other rows than the first.
+    """
+    ballots = _ballots(strict, table, changes)
+    if ballots is not None:
+        return ballots, set()
+    # some submodel refuses such values: find out which, by the first row alone
+    heads = {
+        unit: {column: values[:1] for column, values in own.items()}
+        for unit, own in changes.items()
+    }
+    refused = _refusing_submodels(strict, first_row, heads)
+    refusing = {unit for unit in changes if (refused & reach[unit]).any()}
+    rest = {unit: own for unit, own in changes.items() if unit not in refusing}
+    return (_ballots(strict, table, rest) if rest else None), refusing
 
 
 def with_failures(model: Any, on_failure: str) -> Any:
-    """The same fitted model with another ``on_failure``; as it is where all submodels are trained
-    at once and cannot vote."""
+    """The same fitted model with another ``on_failure``.
+
+    Unchanged where all submodels are trained jointly, which cannot vote for failures.
+    """
     if hasattr(model.estimators_, "scores"):
         return model
     other = copy(model)
@@ -85,43 +118,40 @@ def with_failures(model: Any, on_failure: str) -> Any:
     return other
 
 
-def _refusing(model: Any, cells: Cells, tried: dict[int, dict[int, Array]]) -> Array:
-    """Which submodels refuse the rewritten table; all of them where they are trained, and asked, at
-    once."""
-    table = unless_refused(partial(model._open, reset=False), cells.table(_changes(tried)))
-    if table is None or hasattr(model.estimators_, "scores"):
+def _refusing_submodels(model: Any, table: AttackedTable, changes: dict[int, Changes]) -> Array:
+    """Which submodels refuse the rewritten table; all of them where they are trained jointly."""
+    rows = unless_refused(partial(model._open, reset=False), table.table(_merged(changes)))
+    if rows is None or hasattr(model.estimators_, "scores"):
         return np.ones(len(model.estimators_), dtype=bool)
     return np.array(
-        [_refuses(model, submodel, table, t) for t, submodel in enumerate(model.estimators_)]
+        [_refuses(model, submodel, rows, t) for t, submodel in enumerate(model.estimators_)]
     )
 
 
-def _refuses(model: Any, submodel: Any, table: Any, t: int) -> bool:
+def _refuses(model: Any, submodel: Any, rows: Any, t: int) -> bool:
     if isinstance(submodel, FixedVote):
         return False
     try:
-        model._score()(submodel, table.take(model._columns(t)))
-    except Exception:  # whatever it raises: see score_one
+        model._score()(submodel, rows.take(model._columns(t)))
+    except MemoryError:
+        raise
+    except Exception:  # a submodel may raise anything
         return True
     return False
 
 
-def _changes(tried: dict[int, dict[int, Array]]) -> dict[int, Array]:
-    return {column: values for own in tried.values() for column, values in own.items()}
+def _merged(changes: dict[int, Changes]) -> Changes:
+    return {column: values for own in changes.values() for column, values in own.items()}
 
 
-def _first(changes: dict[int, Array]) -> dict[int, Array]:
-    return {column: values[:1] for column, values in changes.items()}
-
-
-def _asked(model: Any, cells: Cells, tried: dict[int, dict[int, Array]]) -> Array | None:
+def _ballots(model: Any, table: AttackedTable, changes: dict[int, Changes]) -> Array | None:
     """The ballots of the rewritten table; None where a submodel refuses it."""
-    ballots: Array | None = unless_refused(model.ballots, cells.table(_changes(tried)))
+    ballots: Array | None = unless_refused(model.ballots, table.table(_merged(changes)))
     return ballots
 
 
 def unless_refused(work: Callable[..., Any], *given: Any) -> Any:
-    """What the work gives; None where a submodel refuses the values that it is shown."""
+    """What the work returns; None where a submodel refuses the values that it is given."""
     try:
         return work(*given)
     except SoundnessError:
@@ -130,7 +160,7 @@ def unless_refused(work: Callable[..., Any], *given: Any) -> Any:
         return None
 
 
-def _apart(reach: Array) -> list[list[int]]:
+def _disjoint_groups(reach: Array) -> list[list[int]]:
     """All units, in groups in which no two reach the same submodel."""
     groups: list[tuple[Array, list[int]]] = []
     for unit, own in enumerate(reach):
@@ -144,7 +174,7 @@ def _apart(reach: Array) -> list[list[int]]:
     return [members for _, members in groups]
 
 
-def apart_first(order: Array, reach: Array, r: int) -> list[int]:
+def disjoint_first(order: Array, reach: Array, r: int) -> list[int]:
     """The first r units in this order that share no submodel; then any."""
     chosen: list[int] = []
     touched = np.zeros(reach.shape[1], dtype=bool)

@@ -1,12 +1,14 @@
-"""The other defences, behind the same fit, predict and certify: what a claim to be better is
-compared with."""
+"""Other certified defences behind the same fit, predict and certify, and a table to compare them.
+
+They are what a claim to be better is measured against.
+"""
 
 from ._ablation import RandomizedAblationClassifier
 from ._ablation_bounds import ablation_radius
 from ._ablation_regression import RandomizedAblationRegressor
 from ._comparison import compare
 from ._constant import ConstantClassifier, ConstantRegressor
-from ._rows import RowPartitionClassifier
+from ._row_partition import RowPartitionClassifier
 from ._smoothing import SmoothingClassifier
 
 __all__ = [

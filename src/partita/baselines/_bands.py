@@ -1,13 +1,14 @@
 """Which bands of an image a patch touches, and whether a vote of bands survives every patch.
 
 De-randomized smoothing (Levine and Feizi, 2020) asks a classifier about each band of an image
-alone: each column (or row) of some width, or each square block, wrapping round at the edges. Each
+alone: each column (or row) of some width, or each square block, wrapping around at the edges. Each
 band may vote for any number of labels. A patch changes what the bands see that it touches, and no
 others: the touched bands may then vote as the attacker likes. So the label y survives a patch if,
 with the touched bands' votes for y taken away and each touched band's vote given to z, y is still
 ahead of every z. Here that is counted for every position of the patch, which is exact for votes
 that an attacker may set freely, and never worse than the usual bound of twice the number of touched
-bands."""
+bands.
+"""
 
 from typing import Any
 
@@ -21,7 +22,7 @@ KINDS = ("column", "row", "block")
 
 
 def band_pixels(kind: str, size: int, shape: tuple[int, int]) -> Array:
-    """bool (bands, height, width): what each band sees."""
+    """What each band sees: bool (bands, height, width)."""
     check_bands(kind, size, shape)
     height, width = shape
     down = (np.arange(height) - np.arange(height)[:, None]) % height < size  # (start, row)
@@ -38,19 +39,20 @@ def band_pixels(kind: str, size: int, shape: tuple[int, int]) -> Array:
 def certify_bands(
     votes: Any, kind: str, size: int, shape: tuple[int, int], patch: tuple[int, int]
 ) -> Certificates:
-    """Decide by the number of bands that vote for each label, and prove it against a patch at every
-    position.
+    """Predict by the votes of the bands, and certify against a patch at every position.
 
     Parameters
     ----------
-    votes : bool array (images, bands, labels)
+    votes : bool array of shape (images, bands, labels)
         In the order of ``band_pixels``; a band may vote for several labels or for none.
-    kind : "column", "row" or "block"
+    kind : {"column", "row", "block"}
+        What a band is.
     size : int
         How many pixels wide (and high) a band is.
-    shape : (height, width) of the images
-    patch : (height, width)
-        The rectangle that an attacker lays over the image, wherever he likes, unturned.
+    shape : tuple of (height, width)
+        Of the images.
+    patch : tuple of (height, width)
+        The rectangle that an attacker lays over the image, wherever they like, not rotated.
 
     Returns
     -------
@@ -69,14 +71,11 @@ def certify_bands(
     counts = array.sum(axis=1, dtype=np.int64)
     prediction = counts.argmax(axis=1)  # the smallest label among equals
     touched = touched_bands(kind, size, shape, patch)
-    in_reach = _votes_in_reach(
-        array, touched
-    )  # (images, positions, labels): votes that each position can change
+    reachable = _reachable_votes(array, touched)  # (images, positions, labels)
     rows = np.arange(len(array))
-    own = (
-        counts[rows, prediction][:, None] - in_reach[rows, :, prediction]
-    )  # (images, positions): what y keeps
-    most = counts[:, None, :] - in_reach + touched.sum(axis=1)[None, :, None]  # what z gets at most
+    # (images, positions): the votes that y keeps, and the most that each z can get
+    own = counts[rows, prediction][:, None] - reachable[rows, :, prediction]
+    most = counts[:, None, :] - reachable + touched.sum(axis=1)[None, :, None]
     tie = np.arange(array.shape[2]) < prediction[:, None]  # a smaller label wins a tie
     lead = own[:, :, None] - most - tie[:, None, :]
     lead[rows, :, prediction] = np.iinfo(np.int64).max
@@ -89,8 +88,10 @@ def certify_bands(
 
 
 def touched_bands(kind: str, size: int, shape: tuple[int, int], patch: tuple[int, int]) -> Array:
-    """bool (positions, bands): which bands each position of the patch touches. Positions that touch
-    the same bands are one."""
+    """Which bands each position of the patch touches: bool (positions, bands).
+
+    Positions that touch the same bands are listed once.
+    """
     seen = band_pixels(kind, size, shape)
     height, width = shape
     corners = [
@@ -105,16 +106,17 @@ def touched_bands(kind: str, size: int, shape: tuple[int, int], patch: tuple[int
     return np.unique(np.stack(touched), axis=0)
 
 
-def _votes_in_reach(votes: Array, touched: Array) -> Array:
-    """int (images, positions, labels): how many touched bands vote for each label."""
-    found = np.empty((len(votes), len(touched), votes.shape[2]), dtype=np.int64)
+def _reachable_votes(votes: Array, touched: Array) -> Array:
+    """How many touched bands vote for each label: int (images, positions, labels)."""
+    counts = np.empty((len(votes), len(touched), votes.shape[2]), dtype=np.int64)
     reach = touched.astype(np.float32)
     for label in range(votes.shape[2]):  # sums of ones: exact in floats
-        found[:, :, label] = np.rint(votes[:, :, label].astype(np.float32) @ reach.T)
-    return found
+        counts[:, :, label] = np.rint(votes[:, :, label].astype(np.float32) @ reach.T)
+    return counts
 
 
 def check_bands(kind: str, size: int, shape: tuple[int, int]) -> None:
+    """Refuse bands that such images do not have."""
     if kind not in KINDS:
         raise InputError(f"kind is {kind!r}: give one of {', '.join(map(repr, KINDS))}")
     if len(shape) != 2 or not all(
@@ -127,6 +129,7 @@ def check_bands(kind: str, size: int, shape: tuple[int, int]) -> None:
 
 
 def check_patch(patch: tuple[int, int], shape: tuple[int, int]) -> None:
+    """Refuse a patch that does not fit into the image."""
     whole = (
         isinstance(patch, tuple | list)
         and len(patch) == 2

@@ -1,4 +1,8 @@
-"""Several defences on the same rows, in one table: what each proves, how far, and what it costs."""
+"""Several defences on the same rows in one table: what each certifies, and at what cost.
+
+Every number is measured through the method's own fit and certify; nothing here knows how a method
+works, only what its certificates cover.
+"""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -8,33 +12,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 
+from .._support.optional import require
 from ..certificates import Certificates, Counts
 from ..ensemble._classifier import FeaturePartitionClassifier
 from ..ensemble._regressor import FeaturePartitionRegressor
-from ..errors import InputError, MissingExtraError
-from ..metrics import (
-    asks_about_labels,
-    certified_accuracy,
-    certified_balanced_accuracy,
-    find_certifier,
-    median_radius,
-)
+from ..errors import InputError
+from ..metrics import certified_accuracy, certified_balanced_accuracy, median_radius
+from ..metrics._scorer import certify_against, find_certifier
 from ..rules._bounds import bounds_around
 from ._ablation import RandomizedAblationClassifier
 from ._ablation_regression import RandomizedAblationRegressor
 from ._constant import ConstantClassifier, ConstantRegressor
 from ._published import Published
-from ._published import published as printed
-from ._rows import RowPartitionClassifier
+from ._published import published as published_numbers
+from ._row_partition import RowPartitionClassifier
 from ._smoothing import SmoothingClassifier
 
-EVASION, POISONING, BACKDOOR, PATCH, ROWS = (
-    "evasion",
-    "poisoned columns",
-    "backdoor",
-    "patch",
-    "poisoned rows",
-)
+EVASION, POISONING, BACKDOOR = "evasion", "poisoned columns", "backdoor"
+PATCH, ROWS = "patch", "poisoned rows"
 COVERS: dict[type, tuple[str, ...]] = {
     FeaturePartitionClassifier: (EVASION, POISONING, BACKDOOR),
     FeaturePartitionRegressor: (EVASION, POISONING, BACKDOOR),
@@ -45,35 +40,45 @@ COVERS: dict[type, tuple[str, ...]] = {
     ConstantClassifier: (EVASION, POISONING, BACKDOOR, PATCH),
     ConstantRegressor: (EVASION, POISONING, BACKDOOR, PATCH),
 }
-BY_CHANCE = (
-    RandomizedAblationClassifier,
-    RandomizedAblationRegressor,
-)  # their proofs hold with a probability
+PROBABILISTIC = (RandomizedAblationClassifier, RandomizedAblationRegressor)
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line a method, as dictionaries: accuracies, mean recalls, the median radius, times, and
-    what is covered."""
+    """One line per method: accuracy, mean recall, certified accuracy, times, and what is covered.
+
+    Attributes
+    ----------
+    rows : list of dict
+        One per method, with the same keys in the same order.
+    """
 
     rows: list[dict[str, Any]]
 
     def to_frame(self) -> Any:
-        """A pandas frame with a line for each method."""
-        try:
-            import pandas
-        except ImportError as exc:
-            raise MissingExtraError("pandas", "to_frame()", "pandas") from exc
+        """Convert to a pandas frame.
+
+        Returns
+        -------
+        DataFrame
+            One line per method, indexed by the method's name.
+        """
+        pandas = require("pandas", "to_frame()")
         return pandas.DataFrame(self.rows).set_index("method")
 
     def to_markdown(self) -> str:
-        """The table as Markdown has it."""
+        """Convert to a Markdown table.
+
+        Returns
+        -------
+        str
+            The table.
+        """
         names = list(self.rows[0])
         lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-        return "\n".join(
-            lines
-            + ["| " + " | ".join(_shown(row[name]) for name in names) + " |" for row in self.rows]
-        )
+        for row in self.rows:
+            lines.append("| " + " | ".join(_cell_text(row[name]) for name in names) + " |")
+        return "\n".join(lines)
 
     def __str__(self) -> str:
         return self.to_markdown()
@@ -92,7 +97,7 @@ def compare(
     patch: tuple[int, int] | None = None,
     published: str | None = None,
 ) -> Comparison:
-    """Fit every method on the same rows, certify the same rows, and tell what came out.
+    """Fit several methods on the same rows, certify the same rows, and tabulate the results.
 
     A radius counts different things for different methods (columns, training rows, patches): the
     table says which, and what is covered. For labels it has the mean recall too (the mean over
@@ -101,27 +106,44 @@ def compare(
 
     Parameters
     ----------
-    methods : mapping from a name to an estimator
+    methods : mapping from str to estimator
         Each is cloned. A plain scikit-learn estimator, which has no ``certify``, is a baseline:
         nothing is proven about it, so its certified accuracy is 0 from radius 1 on. A Pipeline, or
-        a search, with a method at its end is certified too. Nothing is said about what estimators
-        of your own cover, or Pipelines, whose other steps are not looked at.
-    X_train, y_train : the rows to learn from
-    X_test, y_test : the rows to certify
-    radii : list of int, default=(1, 2, 4)
-        Where certified accuracy is looked at, beside 0.
-    tolerance, relative : float, optional
-        For regressors, what counts as right.
-    patch : (height, width), optional
+        a search, with a method at its end is certified too. What estimators of your own cover is
+        unknown, and so is what Pipelines cover, whose other steps are not examined.
+    X_train : array-like or DataFrame of shape (n_train, n_features)
+        The rows to learn from.
+    y_train : array-like of shape (n_train,)
+        Their labels or values.
+    X_test : array-like or DataFrame of shape (n_test, n_features)
+        The rows to certify.
+    y_test : array-like of shape (n_test,)
+        Their labels or values.
+    radii : sequence of int, default=(1, 2, 4)
+        Where certified accuracy is shown, besides 0.
+    tolerance : float or array-like of shape (n_test,), optional
+        For regressors: a value within this distance of the truth counts as right.
+    relative : float or array-like of shape (n_test,), optional
+        For regressors: the distance as a share of the truth's absolute value.
+    patch : tuple of (height, width), optional
         For SmoothingClassifier.
-    published : "cifar10", optional
-        Add lines with the printed numbers of defences against ``patch`` that are not implemented
+    published : {"cifar10"}, optional
+        Add lines with the published numbers of defences against ``patch`` that are not implemented
         here (Patch IBP, BagCert), marked as such.
 
     Returns
     -------
     Comparison
-        ``rows``, ``to_frame()`` and ``to_markdown()``.
+        With ``rows``, ``to_frame()`` and ``to_markdown()``.
+
+    Raises
+    ------
+    InputError
+        If there are no methods, or ``patch``, ``tolerance`` or ``relative`` is needed and missing.
+
+    See Also
+    --------
+    partita.metrics.certified_accuracy : What is shown at each radius.
 
     Examples
     --------
@@ -130,8 +152,11 @@ def compare(
     >>> from partita import FeaturePartitionClassifier, compare
     >>> from partita.baselines import ConstantClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> partition = FeaturePartitionClassifier(GaussianNB(), n_submodels=9)
-    >>> methods = {"partition": partition, "one model": GaussianNB(), "constant": ConstantClassifier()}
+    >>> methods = {
+    ...     "partition": FeaturePartitionClassifier(GaussianNB(), n_submodels=9),
+    ...     "one model": GaussianNB(),
+    ...     "constant": ConstantClassifier(),
+    ... }
     >>> table = compare(methods, X[::2], y[::2], X[1::2], y[1::2], radii=[2])
     >>> [(row["method"], row["covers"]) for row in table.rows[1:]]
     [('one model', 'nothing'), ('constant', 'evasion, poisoned columns, backdoor, patch')]
@@ -145,16 +170,17 @@ def compare(
         raise InputError(
             "patch is missing: published numbers are about patches; give (height, width)"
         )
-    others = [] if published is None or patch is None else printed(published, patch)
+    numbers = [] if published is None or patch is None else published_numbers(published, patch)
     data = (X_train, y_train, X_test, y_test)
     lines = [
-        _line(name, method, data, radii, tolerance, relative, patch)
+        _measured_line(name, method, data, radii, tolerance, relative, patch)
         for name, method in methods.items()
     ]
-    return Comparison(lines + [_published_line(other, list(lines[0]), patch) for other in others])
+    columns = list(lines[0])
+    return Comparison(lines + [_published_line(one, columns, patch) for one in numbers])
 
 
-def _line(
+def _measured_line(
     name: str,
     method: Any,
     data: tuple[Any, ...],
@@ -163,47 +189,41 @@ def _line(
     relative: Any,
     patch: Any,
 ) -> dict[str, Any]:
+    """Fit and certify one method."""
     X_train, y_train, X_test, y_test = data
     model = clone(method)
     if isinstance(model, SmoothingClassifier) and patch is None:
         raise InputError(
-            f"patch is missing: {name!r} is proven against patches; give (height, width)"
+            f"patch is missing: {name!r} is certified against patches; give (height, width)"
         )
-    around = (
-        {"around": np.asarray(y_test, dtype=float), "tolerance": tolerance, "relative": relative}
-        if is_regressor(model)
-        else {}
-    )
+    widths = {"tolerance": tolerance, "relative": relative} if is_regressor(model) else {}
     started = time.perf_counter()
     model.fit(X_train, y_train)
     fitted = time.perf_counter()
-    found = find_certifier(model, X_test)
-    if found is None:
-        proof, covers, kind = _unproven(model.predict(X_test), around), "nothing", "none"
+    certifier_and_rows = find_certifier(model, X_test)
+    if certifier_and_rows is None:
+        proof, covers, kind = _unproven(model.predict(X_test), y_test, widths), "nothing", "none"
     else:
-        certifier, rows = found
-        options = around | ({"patch": patch} if isinstance(certifier, SmoothingClassifier) else {})
-        proof = certifier.certify(
-            rows, **options | ({"labels": y_test} if asks_about_labels(certifier) else {})
-        )
-        known = [
-            ", ".join(covered) for cls, covered in COVERS.items() if isinstance(certifier, cls)
-        ]
-        covers = known[0] if known and rows is X_test else "?"
-        kind = "with probability" if isinstance(certifier, BY_CHANCE) else "deterministic"
+        certifier, rows = certifier_and_rows
+        options = {"patch": patch} if isinstance(certifier, SmoothingClassifier) else {}
+        truth = np.asarray(y_test, dtype=float) if widths else y_test
+        proof = certify_against(certifier, rows, truth, **widths, **options)
+        covers = _covers(certifier) if rows is X_test else "?"
+        kind = "with probability" if isinstance(certifier, PROBABILISTIC) else "deterministic"
     certified = time.perf_counter()
-    at = max(radii, default=0)
+    recall, recall_at = {}, {}
+    if not widths:
+        recall["mean recall"] = certified_balanced_accuracy(y_test, proof, 0)
+        if largest := max(radii, default=0):
+            score = certified_balanced_accuracy(y_test, proof, largest)
+            recall_at[f"mean recall at r = {largest}"] = score
     return {
         "method": name,
         "accuracy": certified_accuracy(y_test, proof, 0),
-        **({} if around else {"mean recall": certified_balanced_accuracy(y_test, proof, 0)}),
+        **recall,
         "median r": median_radius(y_test, proof),
         **{f"r = {radius}": certified_accuracy(y_test, proof, radius) for radius in radii},
-        **(
-            {}
-            if around or not at
-            else {f"mean recall at r = {at}": certified_balanced_accuracy(y_test, proof, at)}
-        ),
+        **recall_at,
         "r counts": proof.counts.what,
         "fit": fitted - started,
         "per row": (certified - fitted) / len(proof),
@@ -212,31 +232,35 @@ def _line(
     }
 
 
-def _unproven(prediction: Any, around: Mapping[str, Any]) -> Certificates:
-    """What is known about predictions that nothing is proven about: whether they are right now."""
-    said = np.asarray(prediction)
-    nothing = Counts("nothing", 0)
-    if not around:
-        return Certificates(said, np.zeros(len(said), dtype=np.int64), None, nothing)
-    low, high, truth = bounds_around(said, **around)
-    return Certificates(
-        said, np.where((said >= low) & (said <= high), 0, -1), None, nothing, truth, of_values=True
-    )
+def _covers(certifier: Any) -> str:
+    """What a method's certificates cover; "?" where that is not known."""
+    known = [", ".join(attacks) for cls, attacks in COVERS.items() if isinstance(certifier, cls)]
+    return known[0] if known else "?"
 
 
-def _published_line(other: Published, names: Sequence[str], patch: Any) -> dict[str, Any]:
-    """What is printed about a method; None where nothing is."""
-    line: dict[str, Any] = dict.fromkeys(names)
+def _unproven(prediction: Any, truth: Any, widths: Mapping[str, Any]) -> Certificates:
+    """Certificates of predictions about which nothing is proven: they may be right now."""
+    values, nothing = np.asarray(prediction), Counts("nothing", 0)
+    if not widths:
+        return Certificates(values, np.zeros(len(values), dtype=np.int64), None, nothing)
+    low, high, middle = bounds_around(values, around=np.asarray(truth, dtype=float), **widths)
+    radius = np.where((values >= low) & (values <= high), 0, -1)
+    return Certificates(values, radius, None, nothing, middle, of_values=True)
+
+
+def _published_line(number: Published, columns: Sequence[str], patch: Any) -> dict[str, Any]:
+    """What is published about a method; None where nothing is."""
+    line: dict[str, Any] = dict.fromkeys(columns)
     line |= {
-        "method": f"{other.method} (published: {other.source})",
+        "method": f"{number.method} (published: {number.source})",
         "r counts": f"patches of {patch[0]} x {patch[1]} pixels",
     }
     if "r = 1" in line:
-        line["r = 1"] = other.certified
+        line["r = 1"] = number.certified
     return line | {"covers": PATCH, "proof": "published, not run here"}
 
 
-def _shown(value: Any) -> str:
+def _cell_text(value: Any) -> str:
     if value is None:
         return ""
     if not isinstance(value, float):

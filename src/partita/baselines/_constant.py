@@ -1,4 +1,7 @@
-"""The naive baselines: always the same answer, which no column can change."""
+"""The naive baselines: always the same prediction, which no column can change.
+
+Labels and targets are trusted, as in the partition ensembles without label attacks.
+"""
 
 from typing import Any, Self
 
@@ -9,24 +12,24 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._support.types import Array
 from ..certificates import Certificates, Counts
-from ..ensemble._base import target_array
+from ..ensemble._target import target_array
 from ..errors import InputError
 from ..rules import Median
 from ..rules._bounds import bounds_around
-from ..tables._table import Table, open_table
+from ..tables._memory import open_table
+from ..tables._table import Table
+from ._targets import numeric_target
 
 
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """What both share: a table of which nothing but its size is looked at."""
+    """What both share: of a table nothing but its shape and names is used."""
 
     def _open(self, X: Any, reset: bool) -> Table:
         table = open_table(X)
-        validate_data(
-            self, X if table.header is None else table.header, reset=reset, skip_check_array=True
-        )
+        validate_data(self, table.header, reset=reset, skip_check_array=True)
         return table
 
-    def _asked(self, X: Any) -> Table:
+    def _rows_to_predict(self, X: Any) -> Table:
         check_is_fitted(self, "constant_")
         return self._open(X, reset=False)
 
@@ -35,24 +38,50 @@ class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
 
 class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
-    """Always the commonest training label, the smaller of equals. Labels are trusted, so every
-    column may fall.
+    """Always predicts the most frequent training label; ties go to the smaller label.
+
+    Labels are trusted, so the prediction survives an attack on every column.
 
     Attributes
     ----------
-    constant_ : the label
-    classes_ : array of the labels
-    n_features_in_, feature_names_in_ : as in scikit-learn
+    constant_ : label
+        The prediction.
+    classes_ : array of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Their names, where X had names.
+
+    See Also
+    --------
+    ConstantRegressor : The same for numbers.
+    compare : A table that shows how little a constant's certificates mean.
 
     Examples
     --------
     >>> from partita.baselines import ConstantClassifier
-    >>> proof = ConstantClassifier().fit([[1, 2], [3, 4], [5, 6]], ["no", "yes", "yes"]).certify([[7, 8]])
+    >>> clf = ConstantClassifier().fit([[1, 2], [3, 4], [5, 6]], ["no", "yes", "yes"])
+    >>> proof = clf.certify([[7, 8]])
     >>> proof.prediction.tolist(), proof.radius.tolist()
     (['yes'], [2])
     """
 
     def fit(self, X: Any, y: Any) -> Self:
+        """Find the most frequent label.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Of which only the shape and the names are used.
+        y : array-like of shape (n_samples,)
+            Labels.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
         table = self._open(X, reset=True)
         labels = target_array(self, y)
         check_consistent_length(labels, np.empty(table.n_rows))
@@ -68,33 +97,60 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
         return self
 
     def predict(self, X: Any) -> Array:
-        return self._predicted(self._asked(X))
+        """Predict the constant for every row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The constant.
+        """
+        return self._predict(self._rows_to_predict(X))
 
     def certify(self, X: Any) -> Certificates:
-        """The label for every row; the radius is all columns."""
-        table = self._asked(X)
+        """Predict the constant for every row; the radius is the number of columns.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to certify.
+
+        Returns
+        -------
+        Certificates
+            Prediction and radius for each row; there is no runner-up.
+        """
+        table = self._rows_to_predict(X)
         radius = np.full(table.n_rows, self.n_features_in_)
         return Certificates(
-            self._predicted(table),
-            radius,
-            None,
-            self._counts(),
-            frame=table.frame,
-            index=table.index,
+            self._predict(table), radius, None, self._counts(), frame=table.frame, index=table.index
         )
 
-    def _predicted(self, table: Table) -> Array:
+    def _predict(self, table: Table) -> Array:
         return np.repeat(self.classes_[self.classes_ == self.constant_], table.n_rows)
 
 
 class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
-    """Always the lower median of the training targets, which is one of them. Targets are trusted,
-    so every column may fall.
+    """Always predicts the lower median of the training targets, which is one of them.
+
+    Targets are trusted, so the prediction survives an attack on every column.
 
     Attributes
     ----------
     constant_ : float
-    n_features_in_, feature_names_in_ : as in scikit-learn
+        The prediction.
+    n_features_in_ : int
+        Number of columns seen in fit.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Their names, where X had names.
+
+    See Also
+    --------
+    ConstantClassifier : The same for labels.
 
     Examples
     --------
@@ -106,21 +162,42 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
     """
 
     def fit(self, X: Any, y: Any) -> Self:
+        """Find the lower median of the targets.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Of which only the shape and the names are used.
+        y : array-like of shape (n_samples,)
+            Numbers.
+
+        Returns
+        -------
+        self
+            The fitted regressor.
+        """
         table = self._open(X, reset=True)
-        target = target_array(self, y)
+        target = numeric_target(self, y, "ConstantClassifier")
         check_consistent_length(target, np.empty(table.n_rows))
-        try:
-            target = target.astype(np.float64)
-        except (TypeError, ValueError) as exc:
-            raise InputError(
-                "y holds values that are no numbers: for labels use a ConstantClassifier"
-            ) from exc
         self.rule_ = Median()
         self.constant_ = float(self.rule_.decide(target[None])[0])
         return self
 
     def predict(self, X: Any) -> Array:
-        return np.full(self._asked(X).n_rows, self.constant_)
+        """Predict the constant for every row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The constant.
+        """
+        n_rows = self._rows_to_predict(X).n_rows
+        return np.full(n_rows, self.constant_)
 
     def certify(
         self,
@@ -132,16 +209,38 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
         relative: Any = None,
         around: Any = None,
     ) -> Certificates:
-        """The value for every row; the radius is all columns where it lies in its bounds, else -1.
+        """Predict the constant for every row; the radius is all columns where it is in bounds.
 
-        The bounds are given as in FeaturePartitionRegressor.
+        Give the bounds in one of three ways: ``lower`` and ``upper``, ``tolerance``, or
+        ``relative``.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to certify.
+        lower : float or array-like of shape (n_samples,), optional
+            The lower bound itself; -inf leaves this side open.
+        upper : float or array-like of shape (n_samples,), optional
+            The upper bound itself; inf leaves this side open.
+        tolerance : float or array-like of shape (n_samples,), optional
+            The bounds lie this far from the middle.
+        relative : float or array-like of shape (n_samples,), optional
+            The bounds lie this share of the middle's absolute value from it; 0.15 is 15 %.
+        around : array-like of shape (n_samples,), optional
+            The middle, with ``tolerance`` or ``relative``: by default the prediction; ``y`` for the
+            truth, which certified accuracy is about.
+
+        Returns
+        -------
+        Certificates
+            Prediction and radius for each row: the number of columns, or -1 where the constant is
+            outside the bounds.
         """
-        table = self._asked(X)
-        votes = np.full((table.n_rows, 1), self.constant_)
-        low, high, truth = bounds_around(votes[:, 0], lower, upper, tolerance, relative, around)
-        radius = np.where(
-            (low <= self.constant_) & (self.constant_ <= high), self.n_features_in_, -1
-        )
+        table = self._rows_to_predict(X)
+        prediction = np.full(table.n_rows, self.constant_)
+        low, high, truth = bounds_around(prediction, lower, upper, tolerance, relative, around)
+        inside = (low <= self.constant_) & (self.constant_ <= high)
+        radius = np.where(inside, self.n_features_in_, -1)
         return Certificates(
-            votes[:, 0], radius, None, self._counts(), truth, True, table.frame, table.index
+            prediction, radius, None, self._counts(), truth, True, table.frame, table.index
         )

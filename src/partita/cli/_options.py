@@ -1,4 +1,4 @@
-"""The options that several commands have."""
+"""The options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,7 +16,7 @@ Model = Annotated[Path, typer.Argument(help="A model that partita fit stored.")]
 Target = Annotated[str, typer.Option(help="The column to predict.")]
 Units = Annotated[
     Path | None,
-    typer.Option(help="A units.toml: which columns come from which source, and which are trusted."),
+    typer.Option(help="A units.toml: which columns belong to which unit, and which are trusted."),
 ]
 Task = Annotated[
     str, typer.Option(help="classification, regression, or auto: as the target looks.")
@@ -62,8 +62,8 @@ Trust = Annotated[
 Cache = Annotated[
     Path | None,
     typer.Option(
-        help="The folder where data are kept; default: the environment's PARTITA_CACHE, or "
-        "~/.cache/partita."
+        help="The folder for data; default: the environment's PARTITA_CACHE, or the user's cache "
+        "folder."
     ),
 ]
 Split = Annotated[
@@ -96,8 +96,6 @@ Encoding = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Jobs = Annotated[
     int | None,
-    typer.Option(
-        help="How many threads; by default all cores. Results do not depend on it.", min=1
-    ),
+    typer.Option(help="Threads; by default all cores. Results do not depend on it.", min=1),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]

@@ -1,85 +1,84 @@
-"""What partita sweep prints for people."""
+"""What ``partita sweep`` prints for people."""
 
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._support.terminal import say, show, warn
-from ..workflow._recommend import shown
+from .._support.terminal import print_line, print_table, print_warning
+from ..workflow._wording import answer_text
 
 
 def show_sweep(found: Mapping[str, Any], out: Any, command: Sequence[str]) -> None:
-    """The recommended settings, what to compare them with, and what must be known about them.
+    """Print the recommended settings, what to compare them with, and what limits them.
 
     Parameters
     ----------
     found : mapping
-        What :func:`partita.sweep.sweep` returned.
+        What :func:`partita.workflow.sweep` returned.
     out : path
         Where it was written.
     command : sequence of str
         ``partita fit`` with the table and everything but the settings.
     """
     for warning in found["warnings"]:
-        warn(warning)
-    best, constant = found["best"], found["constant"]
+        print_warning(warning)
+    best = found["best"]
     if not best:
-        warn(f"NO SETTING IS RECOMMENDED: {found['no_more']}")
-    of_values, by_label = found["task"] == "regression", found["score"].startswith("recall:")
-    lines = [
-        ("", "r"),
-        *([("recall", "score")] if by_label else []),
-        ("accuracy" if not of_values else "right", "accuracy"),
-    ]
-    lines += [] if of_values else [("mean recall", "balanced")]
-    if found["score"] == "balanced":  # what settings are compared by comes first
-        lines[1], lines[2] = lines[2], lines[1]
-    keys = [key for _, key in lines[1:]]
-    rows = []
-    if found["full_model"] is not None:
-        rows.append(
-            [
-                "0",
-                *_cells(found["full_model"], keys),
-                "one model on all columns, which proves nothing",
-            ]
-        )
-    rows += [[str(one["radius"]), *_cells(one, keys), one["fit"]] for one in best]
-    rows.append(["any", *_cells(constant, keys), f"always answering {shown(constant['answer'])}"])
-    title = f"Best {found['score_words']} at each radius r, in %"
-    show(
-        title,
-        ["r", *(name for name, _ in lines[1:]), "options of partita fit"],
-        rows,
-        texts=len(lines),
-    )
-    say(
+        print_warning(f"NO SETTING IS RECOMMENDED: {found['no_more']}")
+    _show_table(found)
+    counts = found["counts"]
+    print_line(
         f"Measured on {found['held_out']:,} held-out rows: {found['held_out_how']}. A radius "
-        f"counts {_counts(found)}."
+        f"counts {counts['what']} ({counts['total']:,} in all)."
     )
     if found["full_model"] is None:
-        say("One model on all columns was not tried: add 1 to --submodels.")
+        print_line("One model on all columns was not tried: add 1 to --submodels.")
     if best and found["no_more"]:
-        say(f"Not listed, from r = {len(best)} on: {found['no_more']}")
+        print_line(f"Not listed, from r = {len(best)} on: {found['no_more']}")
     if found["nearly_constant"]:
         several = found["nearly_constant"] > 1
-        say(
+        print_line(
             f"Left out as nearly constant: {found['nearly_constant']} setting{'s' * several}, "
             "with one label for nearly all rows."
         )
-    say(f"{found['tuned']} On new rows expect a little less.")
-    say(f"Written to {out}: sweep.json, sweep.png.")
+    print_line(f"{found['tuned']} On new rows expect a little less.")
+    print_line(f"Written to {out}: sweep.json, sweep.png.")
     if best:
         one = best[min(1, len(best) - 1)]
-        say(
+        print_line(
             f"Next, for r = {one['radius']}: "
             f"{shlex.join([*command, *shlex.split(one['fit']), '--out', 'model'])}"
         )
 
 
-def _cells(one: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
-    return [f"{100 * one[key]:.1f}" if one.get(key) is not None else "-" for key in keys]
+def _show_table(found: Mapping[str, Any]) -> None:
+    """One line per radius, between one model on all columns and the best constant answer."""
+    columns = _columns(found)
+    full, constant = found["full_model"], found["constant"]
+    rows = []
+    if full is not None:
+        rows.append(["0", *_cells(full, columns), "one model on all columns, which proves nothing"])
+    rows += [[str(one["radius"]), *_cells(one, columns), one["fit"]] for one in found["best"]]
+    always = f"always answering {answer_text(constant['answer'])}"
+    rows.append(["any", *_cells(constant, columns), always])
+    print_table(
+        f"Best {found['score_words']} at each radius r, in %",
+        ["r", *columns, "options of partita fit"],
+        rows,
+        first_text=len(columns) + 1,
+    )
 
 
-def _counts(found: Mapping[str, Any]) -> str:
-    return f"{found['counts']['what']} ({found['counts']['total']:,} in all)"
+def _columns(found: Mapping[str, Any]) -> dict[str, str]:
+    """The columns of shares, by heading; what settings are compared by comes first."""
+    if found["task"] == "regression":
+        return {"right": "accuracy"}
+    both = {"accuracy": "accuracy", "mean recall": "balanced"}
+    if found["score"] == "balanced":
+        return dict(reversed(both.items()))
+    return {"recall": "score"} | both if found["score"].startswith("recall:") else both
+
+
+def _cells(one: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:
+    shares = [one.get(key) for key in columns.values()]
+    return ["-" if share is None else f"{100 * share:.1f}" for share in shares]

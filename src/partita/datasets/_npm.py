@@ -1,7 +1,7 @@
-"""Packages through the npm client, which often reaches a registry where nothing else is reachable.
+"""Packages through the npm client, which finds its registry itself.
 
-The client finds its registry itself. It works in a temporary folder, its own cache included, and
-runs no script of a package."""
+It works in a temporary folder, its own cache included, and runs no script of a package.
+"""
 
 import re
 import shutil
@@ -9,62 +9,53 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ._package_client import run, temporary_folder
-from ._progress import Progress, SourceError
+from ._fetch_limits import FetchError, FetchLimits
+from ._package_client import only_file, run_client, temporary_folder
 
-ASK_S = 20.0
-WHOLE_S = 900.0
-QUIET = (
+VIEW_SECONDS = 20.0
+WHOLE_SECONDS = 900.0
+OPTIONS = (
     "--ignore-scripts",
     "--no-update-notifier",
     "--no-audit",
     "--no-fund",
     "--loglevel=error",
     "--fetch-retries=1",
+    "--fetch-retry-mintimeout=1000",
+    "--fetch-retry-maxtimeout=1000",
 )
 
 
-def ask(package: str) -> None:
-    """Raise SourceError unless the client is there and its registry answers: pack itself would wait
-    long before it gives up."""
+def check_registry(package: str) -> None:
+    """Raise FetchError unless npm is installed and its registry has the package.
+
+    ``npm pack`` itself would wait long before it gives up.
+    """
     with temporary_folder("npm") as folder:
-        _run(["view", package, "version"], folder, Progress("npm", 2**26, ASK_S))
+        _run_npm(["view", package, "version"], folder, FetchLimits("npm", 2**26, VIEW_SECONDS))
 
 
 @contextmanager
-def packed(package: str, limit: int) -> Iterator[Path]:
-    """A package's .tgz file, for as long as the context lasts."""
+def download_package(package: str, most_bytes: int) -> Iterator[Path]:
+    """A package's .tgz file, for as long as the block lasts."""
     with temporary_folder("npm") as folder:
-        _run(
-            ["pack", package],
-            folder,
-            Progress(f"npm pack {package}, in its folder", 3 * limit, WHOLE_S),
-        )  # it holds a second copy
-        files = [
-            file for file in folder.glob("*.tgz") if file.is_file() and file.stat().st_size <= limit
-        ]
-        if len(files) != 1:
-            raise SourceError("npm pack left no .tgz file of a size that can be right")
-        yield files[0]
+        # npm keeps a second copy in its cache, which is in the folder too
+        limits = FetchLimits(f"npm pack {package}", 3 * most_bytes, WHOLE_SECONDS)
+        _run_npm(["pack", package], folder, limits)
+        yield only_file(folder, "*.tgz", most_bytes, "npm pack")
 
 
-def _run(arguments: Sequence[str], folder: Path, progress: Progress) -> None:
+def _run_npm(arguments: Sequence[str], folder: Path, limits: FetchLimits) -> None:
     client = shutil.which("npm")
     if client is None:
-        raise SourceError("npm is not installed")
-    retries = (
-        "--fetch-retry-mintimeout=1000",
-        "--fetch-retry-maxtimeout=1000",
-        f"--fetch-timeout={int(progress.seconds * 1000)}",
+        raise FetchError("npm is not installed")
+    options = (
+        f"--cache={folder / 'cache'}",
+        *OPTIONS,
+        f"--fetch-timeout={int(limits.seconds * 1000)}",
     )
-    status, said = run(
-        "npm",
-        [client, *arguments, f"--cache={folder / 'cache'}", *QUIET, *retries],
-        folder,
-        progress,
-    )
+    status, output = run_client("npm", [client, *arguments, *options], folder, limits)
     if status:
-        code = re.search(r"^npm (?:error|ERR!) code (\S+)", said, re.MULTILINE)
-        raise SourceError(
-            f"npm {arguments[0]} failed ({code[1] if code else f'exit status {status}'})"
-        )
+        code = re.search(r"^npm (?:error|ERR!) code (\S+)", output, re.MULTILINE)
+        cause = code[1] if code else f"exit status {status}"
+        raise FetchError(f"npm {arguments[0]} failed ({cause})")

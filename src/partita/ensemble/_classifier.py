@@ -1,90 +1,114 @@
 """FeaturePartitionClassifier: a classifier whose predictions carry a proof."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, is_regressor
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
-from .._support.arrays import array_of
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
-from ..rules import Median, Rule, TopK
+from ..rules import Median, Rule
+from ..rules._statements import LabelStatement, Statement
 from ..tables._table import Table
 from ._ballots import FLOOR, class_scores, has_scores
-from ._base import FeaturePartitionEnsemble, target_array
+from ._base import FeaturePartitionEnsemble
 from ._default_estimator import TableBoostingClassifier
-from ._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
-from ._joint_training import ballots_together
-from ._label_attacks import UNLABELLED, class_positions
+from ._empty_proofs import constant_warnings
+from ._joint_training import joint_ballots
 from ._soundness import wants_integers
+from ._target import read_labels
 
 
 class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
-    """A classifier whose predictions carry a proof: they cannot change unless an attacker owns more
-    than ``radius`` units.
+    """Classifier whose predictions cannot change unless an attacker owns more than r units.
 
-    The columns are dealt out to submodels, each trained on its own columns alone; a rule decides
-    from their scores. Whatever is written into one column, in training, in the row, or both,
-    changes one submodel at most.
+    The columns are dealt out to submodels, each trained on its own columns alone, and a rule
+    decides from their scores. Whatever an attacker writes into one unit (a column, or all columns
+    of one source), in the training rows, in the row to predict, or in both, changes one submodel at
+    most. The certified radius of a prediction is the number of units that can be corrupted without
+    changing it [1]_.
 
     Parameters
     ----------
-    estimator : scikit-learn classifier or Pipeline, default=None
-        Cloned for every submodel. Preprocessing belongs inside it. None: gradient boosting for
-        tables with texts and gaps.
+    estimator : estimator, optional
+        A scikit-learn classifier or Pipeline, cloned for every submodel. Preprocessing belongs
+        inside it: a scaler or encoder fitted on the whole table would void the proof. By default
+        gradient boosting that reads tables with texts and missing values
+        (:class:`partita.ensemble.TableBoostingClassifier`).
     n_submodels : int or "auto", default="auto"
-        "auto": 21, or the largest odd number of units below (docs/defaults.md).
-    partition : "random", "strided", "spiral", "patch", a Partition, or a list of lists of columns,
-    default="random"
-        Which submodel owns which columns.
-    image_shape : (height, width, channels), default=None
-        The columns are a flattened image, and a pixel with its channels is one unit. "spiral" and
-        "patch" need it.
-    units : mapping, array of ids, function of the column's name, or Units, default=None
-        What an attacker takes over as a whole: ``{"vendor A": ["price", "stock"]}``. Columns not
-        named are units of their own.
+        How many submodels there are. "auto": 21, or the largest odd number of units below that.
+    partition : str, Partition, Informed or list of lists of columns, default="random"
+        Which submodel owns which units: "random", "strided", or for images "spiral" or "patch"; or
+        your own. It must not depend on the training features.
+    image_shape : tuple of int, optional
+        (height, width, channels): the columns are a flattened image, and a pixel with its channels
+        is one unit. Needed by "spiral" and "patch".
+    units : mapping, array-like of ids, callable or Units, optional
+        What an attacker takes over as a whole: ``{"vendor A": ["price", "stock"]}``, an id for each
+        column, or a function of the column's name. Columns that are not named are units of their
+        own. By default every column is a unit.
     spread : int, default=1
         In how many submodels a unit appears. Above 1 the submodels' sets overlap, and there are
-        ``spread`` times ``n_submodels`` of them.
+        ``spread * n_submodels`` of them.
     trusted : list of columns, default=()
-        Columns out of the attacker's reach: every submodel sees them.
-    rule : "plurality", "runoff", "tournament", or a rule object, default="tournament"
-        What a rule leaves open, ``fit`` fills in: ``Tournament(margin=0.25, prior=1, offset=0.25)``
-        where the submodels give probabilities.
-    label_attacks : None, "rows" or "labels", default=None
-        The radius counts flipped training labels too. "rows": every submodel trains on its own
-        share of the rows; "labels": on all rows, of which only its share has labels (self-training,
-        unless the estimator learns from rows labelled -1 itself).
-    classes : list of labels, default=None
-        All labels there are; required with ``label_attacks``.
+        Columns that no attacker can touch: every submodel sees them.
+    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
+        How ballots decide. What a rule leaves open, ``fit`` resolves:
+        ``Tournament(margin=0.25, prior=1, offset=0.25)`` where the submodels give probabilities.
+    label_attacks : {None, "rows", "labels"}, default=None
+        If given, the radius counts flipped training labels too. "rows": every submodel trains on
+        its own share of the rows. "labels": on all rows, of which only its share has labels
+        (self-training, unless the estimator learns from rows labelled -1 itself).
+    classes : list of labels, optional
+        All labels; required with ``label_attacks``.
     strict : bool, default=False
-        A SoundnessWarning becomes an error.
-    on_failure : "raise" or "vote", default="raise"
-        What a submodel that fails on its own columns does: raise an error, or cast a fixed vote, so
-        that the proof covers crashes too. A lack of memory, files or threads concerns all
-        submodels, and is raised in any case.
+        Turn every SoundnessWarning into an error.
+    on_failure : {"raise", "vote"}, default="raise"
+        What happens if a submodel fails on its own columns: an error, or a fixed vote, so that the
+        proof covers crashes too. A lack of memory, files or threads concerns all submodels and is
+        raised in any case.
     random_state : int, default=0
         Decides the random partition and the seed of every submodel.
-    n_jobs : int, default=None
-        Threads; None: all cores, or what a joblib ``parallel_config`` says. Results do not depend
-        on it.
+    n_jobs : int, optional
+        Threads. By default all cores, or what a joblib ``parallel_config`` says. Results do not
+        depend on it.
     verbose : int, default=0
         1: progress of fitting on standard error; 2: of predicting too.
 
     Attributes
     ----------
-    classes_ : array of the labels
-    estimators_ : list of the fitted submodels
-    partition_ : Partition
+    classes_ : array of shape (n_classes,)
+        The labels, sorted.
+    estimators_ : list of estimators
+        The fitted submodels; a :class:`partita.ensemble.FixedVote` for one that failed.
+    partition_ : Partition or Overlap
+        Which submodel owns which units.
     units_ : Units
-    rule_ : the rule, with what it needed from the training labels
-    n_features_in_, feature_names_in_ : as in scikit-learn
+        What the radius counts.
+    rule_ : Rule
+        The rule, with what it needed from the training labels.
+    counts_ : Counts
+        What a radius counts, for people.
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Names of the columns, if they had any.
+
+    See Also
+    --------
+    FeaturePartitionRegressor : The same for numbers.
+    certify : Certificates from ballots of any ensemble.
+    partita.metrics.certified_accuracy : How many rows are right and certified.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024. Theory, sections 1 to 4 and 6.
 
     Examples
     --------
@@ -97,26 +121,29 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
     ('columns', True)
     """
 
-    _default_estimator = TableBoostingClassifier
+    _task: ClassVar[str] = "classification"
+    _default_estimator: ClassVar[Any] = TableBoostingClassifier
+
+    classes_: Array
 
     def __init__(
         self,
-        estimator=None,
-        n_submodels="auto",
-        partition="random",
-        image_shape=None,
-        units=None,
-        spread=1,
-        trusted=(),
-        rule="tournament",
-        label_attacks=None,
-        classes=None,
-        strict=False,
-        on_failure="raise",
-        random_state=0,
-        n_jobs=None,
-        verbose=0,
-    ):
+        estimator: Any = None,
+        n_submodels: int | str = "auto",
+        partition: Any = "random",
+        image_shape: Any = None,
+        units: Any = None,
+        spread: int = 1,
+        trusted: Any = (),
+        rule: str | Rule = "tournament",
+        label_attacks: str | None = None,
+        classes: Any = None,
+        strict: bool = False,
+        on_failure: str = "raise",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
         self.estimator = estimator
         self.n_submodels = n_submodels
         self.partition = partition
@@ -138,67 +165,136 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
 
         Parameters
         ----------
-        X : array, pandas or polars frame, sparse matrix, or list of rows
-        y : labels of any type, one a row
-        sample_weight : array, default=None
-            Passed to every submodel; an error where the estimator cannot take it.
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Training rows: a numpy array, a pandas or polars frame, a sparse matrix, or a list of
+            rows.
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to every submodel; an error if the estimator does not take it.
+
+        Returns
+        -------
+        FeaturePartitionClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the table is not valid.
+        SubmodelError
+            If a submodel cannot be fitted and ``on_failure="raise"``.
+        SoundnessError
+            If a submodel is another when it is fitted again, so that no radius would hold.
         """
         return self._fit(X, y, sample_weight)
 
-    def _target(self, y: Any) -> Array:
-        if self.label_attacks:
-            if self.classes is None:
-                raise InputError(
-                    "classes is missing: under label_attacks the list of labels must be a "
-                    "constant that you give"
-                )
-            self.classes_ = self._given_classes()
-            positions = class_positions(column_or_1d(np.asarray(y, dtype=object)), self.classes_)
-            if np.all(positions == UNLABELLED):
-                raise InputError(
-                    "y holds no label that is in classes: give classes of the same type as the "
-                    "labels"
-                )
-            return positions
-        labels = target_array(self, y)
-        try:
-            check_classification_targets(labels)
-            self.classes_ = np.unique(labels)
-        except TypeError as exc:
-            raise InputError(
-                "y mixes labels that cannot be sorted, such as texts and numbers: make them all "
-                "one type"
-            ) from exc
-        if self.classes is not None:
-            unknown = self.classes_[~np.isin(self.classes_, self._given_classes())]
-            if len(unknown):
-                raise InputError(
-                    f"y holds the label {unknown.tolist()[0]!r}, which is not in classes: add it "
-                    "or leave classes out"
-                )
-            self.classes_ = self._given_classes()
-        return labels
+    def ballots(self, X: Any) -> Array:
+        """Return every submodel's score for every class.
 
-    def _given_classes(self) -> Array:
-        classes = array_of(
-            "classes", list(self.classes) if isinstance(self.classes, Iterable) else self.classes
-        )
-        if classes.ndim != 1 or not len(classes):
-            raise InputError(f"classes is {self.classes!r}: give the list of all labels")
-        try:
-            return np.unique(classes)
-        except TypeError as exc:
-            raise InputError(
-                f"classes is {self.classes!r}, which cannot be put in order: give labels of one "
-                "type"
-            ) from exc
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of float32, shape (n_samples, n_submodels, n_classes)
+            Log-probabilities where the submodels have them, else decision values, else votes. All
+            that a rule ever sees.
+        """
+        return self._ballots(X)[1]
+
+    def predict(self, X: Any) -> Array:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels, of the type given to :meth:`fit`.
+        """
+        return self._decide(self.ballots(X))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Compute scores for ranking rows, one per class.
+
+        They combine the submodels' mean scores (for plurality, their votes first) with the rule's
+        prior and offset, and agree with the rule's decision. They are not calibrated, and nothing
+        is proven about them: a radius is about the label alone.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Positive, with sum 1, and the largest for the predicted label; columns in the order of
+            ``classes_``.
+        """
+        ballots = self.ballots(X)
+        return np.asarray(self.rule_.probabilities(ballots))
+
+    def certify(
+        self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0
+    ) -> Certificates:
+        """Predict each row and compute how many units must be corrupted to change it.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Rows to certify, with the columns seen in :meth:`fit`.
+        labels : array-like of shape (n_samples,), optional
+            Only with ``rule=TopK(k)``: certify that these labels stay among the top k.
+        cover : {"bound", "exact"}, default="bound"
+            With ``spread > 1``: a fast sound bound, or an integer program for each row that the
+            bound leaves undecided.
+        time_limit : float, default=10.0
+            Seconds per integer program; after that its dual bound is used, so the result stays
+            sound.
+
+        Returns
+        -------
+        Certificates
+            Prediction, certified radius and runner-up for each row.
+
+        See Also
+        --------
+        partita.certify : The same from ballots of any ensemble.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from partita import FeaturePartitionClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
+        >>> proof = clf.certify(X[:2])
+        >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
+        ([0, 0], [1, 1], [1, 1])
+        """
+        table, ballots = self._ballots(X)
+        if labels is not None:
+            return self._certify_labels(table, ballots, np.asarray(labels), cover, time_limit)
+        proof = self.rule_.certify(ballots, **self._reach_options(cover, time_limit))
+        return self._with_labels(proof, table)
+
+    # ---- hooks ----
+
+    def _read_target(self, y: Any) -> Array:
+        target, self.classes_ = read_labels(self, y)
+        return target
 
     def _fixed_ballot(self, y: Array) -> Array:
-        label = (
-            0
-            if self.label_attacks
-            else int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))
-        )
+        label = 0
+        if not self.label_attacks:
+            label = int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))
         return np.where(np.arange(len(self.classes_)) == label, 0, FLOOR).astype(np.float32)
 
     def _check_rule(self, rule: Rule, estimator: Any) -> None:
@@ -219,124 +315,80 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
                 "use rule='plurality' or TopK"
             )
 
-    def ballots(self, X: Any) -> Array:
-        """Every submodel's score for every class: float32 (rows, submodels, classes)."""
-        return self._ballots(X)[1]
+    def _score(self) -> Callable[..., Array]:
+        known_as_positions = self.label_attacks == "labels" or wants_integers(self._submodel())
+        classes = np.arange(len(self.classes_)) if known_as_positions else self.classes_
+        return partial(class_scores, classes=classes)
+
+    def _constant_warnings(self, ballots: Array) -> list[str]:
+        return constant_warnings(self.rule_.decide(ballots), self.classes_)
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
+        table = self._open(X, reset=False)
         if hasattr(self.estimators_, "scores"):
-            table = self._open(X, reset=False)
-            return table, ballots_together(self.estimators_, table, self.classes_)
-        table, scores = self._gather(X, self._score())
-        ballots = np.empty(
-            (table.n_rows, len(self.estimators_), len(self.classes_)), dtype=np.float32
-        )
-        for t, own in enumerate(scores):
+            return table, joint_ballots(self.estimators_, table, self.classes_)
+        shape = (table.n_rows, len(self.estimators_), len(self.classes_))
+        ballots = np.empty(shape, dtype=np.float32)
+        for t, own in enumerate(self._scores(table)):
             ballots[:, t] = own
         return table, ballots
 
-    def _score(self) -> Callable[..., Array]:
-        in_places = self.label_attacks == "labels" or wants_integers(
-            self._submodel()
-        )  # what submodels know the labels as
-        return partial(
-            class_scores, classes=np.arange(len(self.classes_)) if in_places else self.classes_
-        )
-
-    def _constant(self, ballots: Array) -> list[str]:
-        if len(ballots) < ENOUGH_ROWS or len(self.classes_) < 2:
-            return []
-        counts = np.bincount(self.rule_.decide(ballots), minlength=len(self.classes_))
-        label, share = (
-            self.classes_[counts.argmax() : counts.argmax() + 1].tolist()[0],
-            counts.max() / len(ballots),
-        )
-        if share <= NEARLY_ALL:
-            return []
-        return [
-            f"{share:.1%} of {len(ballots)} training rows are predicted {label!r}: the model is "
-            "nearly a constant, and its radii say "
-            "little; fewer submodels, another rule or a larger prior may help"
-        ]
-
-    def predict(self, X: Any) -> Array:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels, as they were given to :meth:`fit`.
-        """
-        ballots = self.ballots(X)
+    def _decide(self, ballots: Array) -> Array:
         return np.asarray(self.classes_[self.rule_.decide(ballots)])
 
-    def predict_proba(self, X: Any) -> Array:
-        """Scores for ranking rows, one for each class: positive, with sum 1, the largest for the
-        label that ``predict`` gives.
+    def _votes(self, ballots: Array) -> Array:
+        return np.asarray(self.classes_[self.rule_.votes(ballots)])
 
-        They are made of the submodels' mean scores (for plurality, of their votes first), with the
-        rule's prior and offset, and agree with the rule's decision. They are not calibrated, and
-        nothing is proven about them: a radius is about the label alone.
+    def _statement(
+        self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None
+    ) -> Statement:
+        if tolerance is not None or relative is not None:
+            raise InputError(
+                "tolerance and relative are for models of numbers, and this one predicts labels: "
+                "leave them out"
+            )
+        return LabelStatement(prediction)
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        ballots = self.ballots(X)
-        return self.rule_.probabilities(ballots)
-
-    def certify(
-        self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0
-    ) -> Certificates:
-        """Predict every row, and prove how many units an attacker must own to change it.
-
-        ``labels`` is for ``rule=TopK(k)`` alone: certify that these labels (say, the true ones)
-        stay among the top k. With ``spread`` > 1, ``cover="exact"`` solves an integer program for
-        every row that the bound leaves in doubt, ``time_limit`` seconds each."""
-        table, ballots = self._ballots(X)
-        return self._proof(table, ballots, labels, cover, time_limit)
-
-    def _proof(
+    def _certificates(
         self,
-        table: Table,
         ballots: Array,
-        labels: Any = None,
+        statement: Statement,
+        table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
     ) -> Certificates:
-        over = self._over(cover, time_limit)
-        if labels is None:
-            proof = self.rule_.certify(ballots, **over)
-        elif isinstance(self.rule_, TopK):
-            proof = self._certify_labels(ballots, np.asarray(labels), over)
-        else:
+        proof = self.rule_.certify(ballots, **self._reach_options(cover, time_limit))
+        return self._with_labels(proof, table)
+
+    def _correct(
+        self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
+    ) -> Array:
+        return LabelStatement(truth).holds(prediction)
+
+    # ---- labels for class indexes ----
+
+    def _certify_labels(
+        self, table: Table, ballots: Array, labels: Array, cover: str, time_limit: float
+    ) -> Certificates:
+        """Certify given labels; one that is not among the classes has radius -1."""
+        if not self.rule_.needs_labels:
             raise InputError(
                 f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction"
             )
-        runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
-        prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
-        return self._in_units(replace(proof, prediction=prediction, runner_up=runner_up), table)
-
-    def _certify_labels(self, ballots: Array, labels: Array, over: dict[str, Any]) -> Certificates:
         if labels.shape != (len(ballots),):
             raise InputError(
                 f"labels has shape {labels.shape}: give one label for each of the {len(ballots)} "
                 "rows"
             )
         known = np.isin(labels, self.classes_)
-        proof = self.rule_.certify(
-            ballots,
-            np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0])),
-            **over,
-        )
-        return replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))
+        positions = np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0]))
+        proof = self.rule_.certify(ballots, positions, **self._reach_options(cover, time_limit))
+        radius = np.where(known, proof.radius, -1)
+        return self._with_labels(replace(proof, truth=labels, radius=radius), table)
+
+    def _with_labels(self, proof: Certificates, table: Table | None) -> Certificates:
+        """Return a rule's proof with labels for class indexes, counted in units."""
+        runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
+        prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
+        return self._in_units(replace(proof, prediction=prediction, runner_up=runner_up), table)

@@ -1,8 +1,8 @@
-"""The default submodel: scikit-learn's histogram gradient boosting, for tables with numbers, texts
-and gaps as they come.
+"""The default submodel: histogram gradient boosting for tables as they come.
 
-Every column is looked at on its own, inside the submodel that owns it. Why this library and these
-sizes: docs/default-estimator.md."""
+Numbers, texts and missing values are accepted. Every column is encoded on its own, inside the
+submodel that owns it. Why this library and these sizes: docs/results/default-estimator.md.
+"""
 
 from typing import Any, Self
 
@@ -17,19 +17,16 @@ from ..tables._encoding import apply_codes, learn_codes, table_columns
 
 
 class _TableBoosting(BaseEstimator):
-    """Encode a table column by column and boost shallow trees on it.
-
-    Numbers, booleans and dates become floats; texts and categories become codes, the most frequent
-    254 of a column, the rest and what was not seen in training counts as missing."""
+    """Encode a table column by column and boost shallow trees on it."""
 
     def __init__(
         self,
-        max_iter=50,
-        max_leaf_nodes=8,
-        learning_rate=0.1,
-        min_samples_leaf=20,
-        random_state=None,
-    ):
+        max_iter: int = 50,
+        max_leaf_nodes: int = 8,
+        learning_rate: float = 0.1,
+        min_samples_leaf: int = 20,
+        random_state: Any = None,
+    ) -> None:
         self.max_iter = max_iter
         self.max_leaf_nodes = max_leaf_nodes
         self.learning_rate = learning_rate
@@ -50,9 +47,8 @@ class _TableBoosting(BaseEstimator):
             categorical_features=categorical if any(categorical) else None,
         )
         encoded = self._encoded(columns)
-        encoded[:, np.isnan(encoded).all(axis=0)] = (
-            0.0  # the library cannot bin a column without values; nothing splits on a constant
-        )
+        # the library cannot bin a column without values; nothing splits on a constant
+        encoded[:, np.isnan(encoded).all(axis=0)] = 0.0
         self.model_ = model.fit(encoded, y, sample_weight=sample_weight)
         self.n_features_in_ = len(columns)
         return self
@@ -80,41 +76,174 @@ class _TableBoosting(BaseEstimator):
 
 
 class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
-    """Gradient-boosted trees for a table's classes."""
+    """Classify the rows of a table with gradient-boosted trees, the default submodel.
+
+    Numbers, booleans and dates become floats. Texts and categories become codes for the most
+    frequent 254 of a column; rarer ones, and those not seen in training, count as missing.
+
+    Parameters
+    ----------
+    max_iter : int, default=50
+        How many trees are grown (for more than two classes, per class).
+    max_leaf_nodes : int, default=8
+        How many leaves a tree has.
+    learning_rate : float, default=0.1
+        How much each tree counts.
+    min_samples_leaf : int, default=20
+        How many training rows a leaf holds at least.
+    random_state : int, optional
+        Seed of the boosting library.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+
+    See Also
+    --------
+    partita.FeaturePartitionClassifier : The ensemble that uses it.
+
+    Examples
+    --------
+    >>> from partita.ensemble import TableBoostingClassifier
+    >>> X = [["red", 1.0], ["blue", None], ["red", 2.0], ["blue", 0.5]] * 20
+    >>> y = ["yes", "no", "yes", "no"] * 20
+    >>> TableBoostingClassifier().fit(X, y).predict([["blue", None], ["red", 3.0]]).tolist()
+    ['no', 'yes']
+    """
 
     __module__ = "partita.ensemble"  # stored models name public paths
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Encode the columns and grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        TableBoostingClassifier
+            The fitted estimator.
+        """
         self.classes_ = np.unique(y)
         if len(self.classes_) == 1:  # nothing to learn, and the library expects two classes
             columns = table_columns(X)
-            self.codes_, self.model_, self.n_features_in_ = (
-                [learn_codes(column) for column in columns],
-                None,
-                len(columns),
-            )
+            self.codes_ = [learn_codes(column) for column in columns]
+            self.model_, self.n_features_in_ = None, len(columns)
             return self
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
     def predict_proba(self, X: Any) -> Array:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
         encoded = self._encode(X)
-        return (
-            np.ones((len(encoded), 1))
-            if self.model_ is None
-            else self.model_.predict_proba(encoded)
-        )
+        if self.model_ is None:
+            return np.ones((len(encoded), 1))
+        return np.asarray(self.model_.predict_proba(encoded))
 
     def predict(self, X: Any) -> Array:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels, of the type given to :meth:`fit`.
+        """
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 class TableBoostingRegressor(RegressorMixin, _TableBoosting):
-    """Gradient-boosted trees for a table's target."""
+    """Predict numbers from the rows of a table with gradient-boosted trees, the default submodel.
+
+    Numbers, booleans and dates become floats. Texts and categories become codes for the most
+    frequent 254 of a column; rarer ones, and those not seen in training, count as missing.
+
+    Parameters
+    ----------
+    max_iter : int, default=50
+        How many trees are grown.
+    max_leaf_nodes : int, default=8
+        How many leaves a tree has.
+    learning_rate : float, default=0.1
+        How much each tree counts.
+    min_samples_leaf : int, default=20
+        How many training rows a leaf holds at least.
+    random_state : int, optional
+        Seed of the boosting library.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+
+    See Also
+    --------
+    partita.FeaturePartitionRegressor : The ensemble that uses it.
+
+    Examples
+    --------
+    >>> from partita.ensemble import TableBoostingRegressor
+    >>> X = [["red", 1.0], ["blue", None], ["red", 2.0], ["blue", 0.5]] * 20
+    >>> y = [3.0, 1.0, 3.0, 1.0] * 20
+    >>> TableBoostingRegressor(max_iter=200).fit(X, y).predict([["blue", None]]).round(2).tolist()
+    [1.0]
+    """
 
     __module__ = "partita.ensemble"  # stored models name public paths
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Encode the columns and grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        TableBoostingRegressor
+            The fitted estimator.
+        """
         return self._fit(HistGradientBoostingRegressor, X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Predicted numbers.
+        """
         return np.asarray(self.model_.predict(self._encode(X)))

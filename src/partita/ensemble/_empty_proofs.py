@@ -1,4 +1,27 @@
-"""When a model is nearly a constant: its proofs are true and say little."""
+"""Models that are nearly a constant: their proofs are true and say little."""
 
-NEARLY_ALL = 0.99  # a larger share of predictions with one label is nearly a constant
-ENOUGH_ROWS = 50  # to judge that by
+import numpy as np
+
+from .._support.types import Array
+
+NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is nearly a constant
+ENOUGH_ROWS = 50  # fewer rows are not enough to tell
+
+
+def constant_warnings(decided: Array, classes: Array) -> list[str]:
+    """Return a warning if nearly all of these training rows get one label.
+
+    ``decided`` holds the rows' predicted class indexes.
+    """
+    if len(decided) < ENOUGH_ROWS or len(classes) < 2:
+        return []
+    counts = np.bincount(decided, minlength=len(classes))
+    share = counts.max() / len(decided)
+    if share <= NEARLY_ALL:
+        return []
+    label = classes.tolist()[int(counts.argmax())]
+    return [
+        f"{share:.1%} of {len(decided)} training rows are predicted {label!r}: the model is "
+        "nearly a constant, and its radii say little; fewer submodels, another rule or a larger "
+        "prior may help"
+    ]

@@ -1,19 +1,20 @@
 """A submodel that fails on its own columns still has a vote: a fixed one.
 
-Otherwise whoever owns one column could stop the whole model. What all submodels share is another
-matter: memory that one of them uses up is missing in others, which would then lose their votes to a
-column that they do not own, and no proof allows for that. Such failures are raised, whatever
-``on_failure`` says.
+Otherwise an attacker who owns one column could stop the whole model. What all submodels share is
+another matter: memory that one of them uses up is missing in others, which would then lose their
+votes to a column that they do not own, and no proof allows for that. Such failures are raised,
+whatever ``on_failure`` says.
 """
 
 import errno
+import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
-from ..errors import SubmodelError
+from ..errors import SubmodelError, SubmodelWarning
 
 Score = Callable[[Any, Any], Array]
 
@@ -33,7 +34,27 @@ NO_MEMORY = ("std::bad_alloc", "[enforce fail at alloc_cpu.cpp")  # LightGBM, XG
 
 
 class FixedVote:
-    """Stands in for a submodel that could not be fitted: the same ballot for every row."""
+    """What stands in for a submodel that could not be fitted: the same ballot for every row.
+
+    Parameters
+    ----------
+    cause : str
+        Which submodel failed, and why.
+
+    See Also
+    --------
+    FeaturePartitionClassifier : With ``on_failure="vote"``, its ``estimators_`` may hold these.
+
+    References
+    ----------
+    Theory, section 1, condition 6.
+
+    Examples
+    --------
+    >>> from partita.ensemble import FixedVote
+    >>> FixedVote("submodel 3 could not be fitted: no finite value")
+    FixedVote('submodel 3 could not be fitted: no finite value')
+    """
 
     __module__ = "partita.ensemble"  # stored models name public paths
 
@@ -47,7 +68,7 @@ class FixedVote:
 def fit_one(
     submodel: Any, X: Any, y: Array, fit_params: dict[str, Any], name: str, may_fail: bool
 ) -> Any:
-    """The fitted submodel; where it fails, an error, or a FixedVote if it may."""
+    """Fit a submodel; if it fails, raise, or return a FixedVote where it may fail."""
     if len(y) == 0:
         return FixedVote(f"{name} has no labelled training rows")
     try:
@@ -70,10 +91,9 @@ def score_one(
     name: str,
     may_fail: bool,
 ) -> tuple[Array, str]:
-    """What ``score(submodel, X)`` says, and why some rows have the fixed ballot instead ("": none
-    has).
+    """Return ``score(submodel, X)``, and why some rows have the fixed ballot instead ("": none).
 
-    A batch that fails is asked again row by row, so that one row cannot take the others along.
+    A batch that fails is scored again row by row, so that one row cannot take others along.
     """
     if isinstance(submodel, FixedVote):
         return np.repeat(fixed[None], n_rows, axis=0), ""
@@ -95,29 +115,47 @@ def score_one(
     return ballots, f"{cause} ({failed} of {n_rows} rows)"
 
 
+def warn_of_failures(causes: list[str], n_submodels: int) -> None:
+    """Warn of submodels that cast a fixed vote.
+
+    An error where they are more than half of all, since they alone would decide.
+    """
+    if 2 * len(causes) > n_submodels:
+        raise SubmodelError(
+            f"{len(causes)} of {n_submodels} submodels could not be fitted, so the model would be "
+            f"a constant: {causes[0]}"
+        )
+    for cause in causes:
+        warnings.warn(f"{cause}; it casts a fixed vote", SubmodelWarning, stacklevel=4)
+
+
 def raise_shortage(exc: Exception, cause: str) -> None:
     """Raise an error if a submodel failed for want of something that the whole process shares.
 
-    ``cause`` names the submodel. A RecursionError is none: how deep a submodel's calls go is its
-    own affair. Texts are looked for at the beginning of a message alone, where no cell of a table
-    stands."""
-    one: BaseException | None = exc
+    ``cause`` names the submodel. A RecursionError is not a shortage: how deep a submodel's calls go
+    is its own affair. Texts are searched at the start of a message only, where no cell of a table
+    can stand.
+    """
+    link: BaseException | None = exc
     seen: set[int] = set()
-    while one is not None and id(one) not in seen:
-        told = f"{cause.removesuffix(': ')} ({type(one).__name__}); this concerns the whole process, so no fixed vote is cast: {CURE}"
+    while link is not None and id(link) not in seen:
+        message = (
+            f"{cause.removesuffix(': ')} ({type(link).__name__}); this concerns the whole "
+            f"process, so no fixed vote is cast: {CURE}"
+        )
         if (
-            isinstance(one, MemoryError)
-            or str(one).startswith(NO_MEMORY)
-            or _is_named(one, "OutOfMemoryError")
+            isinstance(link, MemoryError)
+            or str(link).startswith(NO_MEMORY)
+            or _has_class_named(link, "OutOfMemoryError")
         ):
-            raise MemoryError(told) from exc
-        if isinstance(one, OSError) and one.errno in SHORTAGES:
-            raise OSError(one.errno, told) from exc
-        if isinstance(one, RuntimeError) and str(one).startswith(NO_THREAD):
-            raise RuntimeError(told) from exc
-        seen.add(id(one))
-        one = one.__cause__ or one.__context__
+            raise MemoryError(message) from exc
+        if isinstance(link, OSError) and link.errno in SHORTAGES:
+            raise OSError(link.errno, message) from exc
+        if isinstance(link, RuntimeError) and str(link).startswith(NO_THREAD):
+            raise RuntimeError(message) from exc
+        seen.add(id(link))
+        link = link.__cause__ or link.__context__
 
 
-def _is_named(exc: BaseException, name: str) -> bool:
+def _has_class_named(exc: BaseException, name: str) -> bool:
     return any(cls.__name__ == name for cls in type(exc).__mro__)

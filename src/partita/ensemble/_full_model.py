@@ -1,5 +1,7 @@
-"""One model on all columns, for comparison: what the vote gives up for its proofs. It proves
-nothing itself."""
+"""One model on all columns, for comparison: what the vote gives up for its proofs.
+
+It proves nothing itself, and no certificate may depend on it.
+"""
 
 from typing import Any
 
@@ -14,7 +16,7 @@ from ._soundness import wants_integers
 
 
 def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
-    """The ensemble's estimator, fitted on all columns; None where it fails."""
+    """Fit the ensemble's estimator on all columns; None where it fails."""
     settings = {
         "n_submodels": 1,
         "partition": "random",
@@ -25,12 +27,14 @@ def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
     }
     whole = clone(ensemble).set_params(**settings)
     table, target, plan = whole._plan(X, y)
-    (fitted,) = run_each(fit_one, [plan.job(table, target, None, 0)], 1, 1, "", 0, plan.alone)
+    (fitted,) = run_each(
+        fit_one, [plan.fit_arguments(table, target, None, 0)], 1, 1, "", 0, plan.serial
+    )
     return None if isinstance(fitted, FixedVote) else fitted
 
 
 def full_predictions(ensemble: Any, table: Table) -> Array | None:
-    """What the full model says of every row; None where there is none, or where it fails."""
+    """Return the full model's predictions; None where there is no such model or it fails."""
     model = getattr(ensemble, "full_model_", None)
     if model is None:
         return None
@@ -40,8 +44,6 @@ def full_predictions(ensemble: Any, table: Table) -> Array | None:
         raise
     except Exception:  # it is for comparison only
         return None
-    return (
-        np.asarray(ensemble.classes_[predicted.astype(np.int64)])
-        if hasattr(ensemble, "classes_") and wants_integers(model)
-        else predicted
-    )
+    if hasattr(ensemble, "classes_") and wants_integers(model):
+        return np.asarray(ensemble.classes_[predicted.astype(np.int64)])
+    return predicted

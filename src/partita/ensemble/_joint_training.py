@@ -1,12 +1,13 @@
-"""Estimators that train all their submodels at once.
+"""Estimators that train all their submodels at once, such as networks on a GPU.
 
 An estimator may have ``fit_submodels(X, y, columns, seeds)``: it is then called once, with the
 whole table, the columns of every submodel and a seed for each, instead of being cloned and fitted
 for every submodel. It returns a sequence with one submodel for each set of columns, whose
 ``scores(X)`` gives log-probabilities (rows, submodels, classes) in the order of its ``classes_``.
 
-Keeping the submodels apart is then the estimator's part of the proof: what a submodel says may
-depend on its own columns, the labels and its seed alone, to the last bit."""
+Isolating the submodels is then the estimator's part of the proof: a submodel's scores may depend on
+its own columns, the labels and its seed alone, to the last bit.
+"""
 
 from typing import Any
 
@@ -15,15 +16,16 @@ import numpy as np
 from .._support.types import Array
 from ..errors import InputError, SubmodelError
 from ..tables._table import Table
-from ._ballots import placed
+from ._ballots import scores_as_ballots
 
 
-def trains_together(estimator: Any) -> bool:
+def trains_jointly(estimator: Any) -> bool:
+    """Whether the estimator trains all submodels at once."""
     return hasattr(estimator, "fit_submodels")
 
 
-def check_together(ensemble: Any, estimator: Any, sample_weight: Any) -> None:
-    """What cannot be promised when all submodels are trained in one go."""
+def check_joint_settings(ensemble: Any, estimator: Any, sample_weight: Any) -> None:
+    """Refuse settings that joint training cannot honour."""
     name = type(estimator).__name__
     if sample_weight is not None:
         raise InputError(
@@ -31,24 +33,23 @@ def check_together(ensemble: Any, estimator: Any, sample_weight: Any) -> None:
         )
     if ensemble.label_attacks:
         raise InputError(
-            f"label_attacks cannot be had with {name}, which trains all submodels on the same "
+            f"label_attacks is not supported with {name}, which trains all submodels on the same "
             "labels: leave it out"
         )
     if ensemble.on_failure == "vote":
         raise InputError(
-            f"on_failure='vote' cannot be had with {name}, which trains all submodels at once: "
+            f"on_failure='vote' is not supported with {name}, which trains all submodels at once: "
             "use 'raise'"
         )
 
 
-def fit_together(
-    estimator: Any, table: Table, y: Array, columns: list[list[int]], seed: int
-) -> Any:
-    """The submodels for these sets of columns."""
+def fit_jointly(estimator: Any, table: Table, y: Array, columns: list[list[int]], seed: int) -> Any:
+    """Fit one submodel on each set of columns, in one call."""
     seeds = [
         int(np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(1)[0] >> 1)
         for t in range(len(columns))
     ]
+    name = type(estimator).__name__
     try:
         fitted = estimator.fit_submodels(
             table.take(list(range(table.n_columns))), y.copy(), columns, seeds
@@ -56,18 +57,16 @@ def fit_together(
     except InputError:
         raise
     except Exception as exc:
-        raise SubmodelError(
-            f"{type(estimator).__name__} could not fit its {len(columns)} submodels: {exc}"
-        ) from exc
+        raise SubmodelError(f"{name} could not fit its {len(columns)} submodels: {exc}") from exc
     if len(fitted) != len(columns):
         raise SubmodelError(
-            f"{type(estimator).__name__} gave {len(fitted)} submodels for {len(columns)} sets of "
-            "columns: one for each is needed"
+            f"{name} gave {len(fitted)} submodels for {len(columns)} sets of columns: one for "
+            "each is needed"
         )
     return fitted
 
 
-def ballots_together(submodels: Any, table: Table, classes: Array) -> Array:
-    """Every submodel's score for every class: float32 (rows, submodels, classes)."""
+def joint_ballots(submodels: Any, table: Table, classes: Array) -> Array:
+    """Return every submodel's score for every class: float32 (rows, submodels, classes)."""
     scores = np.asarray(submodels.scores(table.take(list(range(table.n_columns)))))
-    return placed(scores, np.asarray(submodels.classes_), classes)
+    return scores_as_ballots(scores, np.asarray(submodels.classes_), classes)

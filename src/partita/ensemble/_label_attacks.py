@@ -3,7 +3,9 @@
 A label must reach one submodel only, as a column does. So every training row belongs to one
 submodel, by a hash of its position: not of its content, or one corrupted value could move it to
 another. With "rows" a submodel trains on its own rows; with "labels" on all rows, of which only its
-own have labels."""
+own have labels. Labels are the attacker's here, so no function may raise because of one (theory,
+section 6).
+"""
 
 from typing import Any
 
@@ -19,7 +21,7 @@ UNLABELLED = -1
 
 
 def assign_rows(n_rows: int, n_submodels: int, seed: int) -> Array:
-    """The submodel that each training row belongs to, from its position and the seed alone."""
+    """Assign each training row to a submodel, from its position and the seed alone."""
     mixed = np.arange(n_rows, dtype=np.uint64) + np.uint64(seed % 2**32 << 32)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
@@ -28,8 +30,7 @@ def assign_rows(n_rows: int, n_submodels: int, seed: int) -> Array:
 
 
 def class_positions(y: Array, classes: Array) -> Array:
-    """Where each label stands in the list, -1 for one outside of it. Never raises: labels are the
-    attacker's here."""
+    """Return each label's position in the list, -1 for one outside of it; never raises."""
     places = {label: position for position, label in enumerate(classes.tolist())}
     positions = np.full(len(y), UNLABELLED, dtype=np.int64)
     for i, label in enumerate(np.asarray(y, dtype=object)):
@@ -37,13 +38,13 @@ def class_positions(y: Array, classes: Array) -> Array:
             positions[i] = places.get(
                 label.item() if isinstance(label, np.generic) else label, UNLABELLED
             )
-        except TypeError:  # a label that cannot even be looked up
+        except TypeError:  # a label that cannot be hashed
             continue
     return positions
 
 
-def numbers_or_gaps(y: Array) -> Array:
-    """Targets as numbers, NaN for what is none. Never raises."""
+def numbers_or_missing(y: Array) -> Array:
+    """Return targets as numbers, NaN for what is not a number; never raises."""
     numbers = np.full(len(y), np.nan)
     for i, value in enumerate(y):
         try:
@@ -54,8 +55,10 @@ def numbers_or_gaps(y: Array) -> Array:
 
 
 def semi_supervised(estimator: Any) -> Any:
-    """An estimator that learns from rows labelled -1: scikit-learn's own kinds as they are, every
-    other by self-training."""
+    """Return an estimator that learns from rows labelled -1.
+
+    scikit-learn's own semi-supervised estimators stay as they are; others are self-trained.
+    """
     if type(estimator).__module__.startswith("sklearn.semi_supervised") or getattr(
         estimator, "learns_unlabelled", False
     ):
@@ -64,7 +67,7 @@ def semi_supervised(estimator: Any) -> Any:
 
 
 def check_constants(rule: Rule) -> None:
-    """What a rule would learn from all labels must be given."""
+    """Refuse a rule that would learn a constant from all labels."""
     if isinstance(rule, Tournament) and rule.needs_shares and rule.shares is None:
         raise InputError(
             "shares is missing: under label_attacks the labels' shares for prior and offset must "

@@ -1,5 +1,8 @@
-"""How every submodel of an ensemble is to be fitted: its columns, its seed, the labels it may
-see."""
+"""The plan of a fit: each submodel's columns, its seed, and the labels it may see.
+
+A submodel must learn nothing but its own columns of the table and the labels it may see: this
+module decides both, and hands out copies.
+"""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,26 +13,37 @@ from sklearn.base import clone
 from .._support.parallel import one_thread_settings
 from .._support.types import Array
 from ..tables._table import Table
-from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_gaps
+from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_missing
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What is settled before the first submodel is fitted. It holds neither table nor labels, so
-    that it can travel to where they are.
+    """What is decided before the first submodel is fitted.
+
+    It holds neither table nor labels, so that it can travel to where they are.
 
     Attributes
     ----------
-    estimator : what every submodel is a clone of
-    columns : the columns of each submodel, the trusted ones among them
-    names : what each submodel is, for people
-    seed : all randomness comes from this number and the submodel's index
-    classes : the labels; empty for regression
-    label_attacks : None, "rows" or "labels"
-    may_fail : whether a submodel that fails casts a fixed vote
-    alone : whether submodels are fitted one at a time, since they share a generator
-    as_integers : whether submodels are told labels as positions in ``classes``
-    fit_params : sample weights, where there are any
+    estimator : estimator
+        What every submodel is a clone of.
+    columns : list of list of int
+        The columns of each submodel, the trusted ones among them.
+    names : list of str
+        What each submodel is, for messages.
+    seed : int
+        All randomness comes from this number and the submodel's index.
+    classes : array
+        All labels, sorted; empty for regression.
+    label_attacks : {None, "rows", "labels"}
+        Whether labels may be flipped.
+    may_fail : bool
+        Whether a submodel that fails casts a fixed vote.
+    serial : bool
+        Whether submodels are fitted one at a time, because they share a generator.
+    as_integers : bool
+        Whether submodels learn labels as positions in ``classes``.
+    fit_params : dict
+        Sample weights, if there are any.
     """
 
     estimator: Any
@@ -39,38 +53,41 @@ class Plan:
     classes: Array
     label_attacks: str | None = None
     may_fail: bool = False
-    alone: bool = False
+    serial: bool = False
     as_integers: bool = False
     fit_params: dict[str, Array] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns)
 
-    def learnt(self, y: Array) -> Array:
-        """The target as submodels are told it: as it is; under label attacks positions in
-        ``classes`` (-1: none), or NaN for no number."""
+    def encode_target(self, y: Array) -> Array:
+        """Return the target as it is, or, under label attacks, encoded without ever raising.
+
+        Labels become positions in ``classes`` (-1: not there), values floats (NaN: not a number).
+        """
         if not self.label_attacks:
             return y
-        return class_positions(y, self.classes) if len(self.classes) else numbers_or_gaps(y)
+        return class_positions(y, self.classes) if len(self.classes) else numbers_or_missing(y)
 
     def owner(self, n_rows: int) -> Array | None:
-        """Under label attacks: the submodel that each row belongs to."""
+        """Return, under label attacks, the submodel that each row belongs to."""
         return assign_rows(n_rows, len(self), self.seed) if self.label_attacks else None
 
     def submodel(self, t: int) -> Any:
-        """Submodel t, to be fitted."""
+        """Return submodel t, not fitted yet: seeded, and held to one thread."""
         submodel = clone(self.estimator)
         submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, self.seed, t))
         return submodel
 
-    def lesson(
+    def training_rows(
         self, y: Array, owner: Array | None, t: int
     ) -> tuple[Array | None, Array, dict[str, Any]]:
-        """The rows that submodel t learns from (None: all), their labels as far as it may see them,
-        and its sample weights."""
-        params = {
-            name: np.array(values) for name, values in self.fit_params.items()
-        }  # copies: an estimator may work in place
+        """Return the rows submodel t learns from, their labels, and its sample weights.
+
+        Rows: None for all. Labels: as far as the submodel may see them. Everything is a copy, since
+        an estimator may work in place.
+        """
+        params = {name: np.array(values) for name, values in self.fit_params.items()}
         if owner is None:
             return None, np.searchsorted(self.classes, y) if self.as_integers else y.copy(), params
         mine = (owner == t) & (y != UNLABELLED if len(self.classes) else np.isfinite(y))
@@ -80,9 +97,9 @@ class Plan:
         labels = self.classes[y[rows]] if len(self.classes) and not self.as_integers else y[rows]
         return rows, labels, {name: values[rows] for name, values in params.items()}
 
-    def job(self, table: Table, y: Array, owner: Array | None, t: int) -> tuple[Any, ...]:
-        """What ``fit_one`` needs to know to fit submodel t."""
-        rows, labels, params = self.lesson(y, owner, t)
+    def fit_arguments(self, table: Table, y: Array, owner: Array | None, t: int) -> tuple[Any, ...]:
+        """Return the arguments of ``fit_one`` for submodel t."""
+        rows, labels, params = self.training_rows(y, owner, t)
         return (
             self.submodel(t),
             table.take(self.columns[t], rows),
@@ -94,7 +111,7 @@ class Plan:
 
 
 def seeds(estimator: Any, seed: int, t: int) -> dict[str, int]:
-    """A seed for everything random in submodel t, from the ensemble's seed and t alone."""
+    """Return a seed for every random part of submodel t, from the ensemble's seed and t alone."""
     names = [
         name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"
     ]

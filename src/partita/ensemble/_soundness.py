@@ -1,4 +1,7 @@
-"""What would void the proof, as far as it can be seen before training."""
+"""Settings that would void the proof, as far as they can be seen before training.
+
+The estimator is only inspected here, never fitted.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -11,11 +14,11 @@ from .._support.strictness import warn_or_raise
 from ..errors import SoundnessError
 
 PLAIN = (str, bytes, int, float, bool, complex, type(None))
-DEEPEST = 20  # parts inside parts
+DEEPEST = 20  # how far estimators inside estimators are followed
 
 
 def check_settings(ensemble: Any, estimator: Any) -> None:
-    """Settings under which training again on the same columns gives other votes."""
+    """Warn of, or refuse, settings under which a second fit gives other votes."""
     for name, part in parts_of(estimator):
         if isinstance(part, FrozenEstimator):
             raise SoundnessError(
@@ -49,8 +52,10 @@ def check_settings(ensemble: Any, estimator: Any) -> None:
 
 
 def parts_of(estimator: Any) -> Iterator[tuple[str, Any]]:
-    """An estimator and everything it is made of, with where it stands: steps, estimators in lists,
-    splitters, what these hold."""
+    """Yield an estimator and everything inside it, each with its place.
+
+    Steps of pipelines, estimators in lists and mappings, splitters, and what these hold.
+    """
     seen: set[int] = set()
 
     def inside(name: str, part: Any, depth: int) -> Iterator[tuple[str, Any]]:
@@ -62,28 +67,27 @@ def parts_of(estimator: Any) -> Iterator[tuple[str, Any]]:
             return
         seen.add(id(part))
         if isinstance(part, list | tuple | set):
-            held = {f"{name}[{k}]": one for k, one in enumerate(part)}
+            inner = {f"{name}[{k}]": one for k, one in enumerate(part)}
         elif isinstance(part, Mapping):
-            held = {f"{name}[{key!r}]": one for key, one in part.items()}
+            inner = {f"{name}[{key!r}]": one for key, one in part.items()}
         elif hasattr(part, "get_params"):
             yield name, part
             own = "" if name == "estimator" else f"{name}."
-            held = {f"{own}{key}": one for key, one in part.get_params(deep=False).items()}
+            inner = {f"{own}{key}": one for key, one in part.get_params(deep=False).items()}
         elif hasattr(part, "split") and hasattr(part, "__dict__"):  # a splitter has no get_params
             yield name, part
-            held = {f"{name}.{key}": one for key, one in vars(part).items()}
+            inner = {f"{name}.{key}": one for key, one in vars(part).items()}
         else:
             return
         if depth < DEEPEST:
-            for inner, one in held.items():
-                yield from inside(inner, one, depth + 1)
+            for place, one in inner.items():
+                yield from inside(place, one, depth + 1)
 
     yield from inside("estimator", estimator, 0)
 
 
 def shares_a_generator(estimator: Any) -> bool:
-    """Whether a part of it draws from liblinear's or libsvm's generator, of which a process has one
-    for all its threads."""
+    """Whether a part draws from liblinear's or libsvm's generator, shared by the whole process."""
     return any(_is_of_liblinear(part) for _, part in parts_of(estimator))
 
 
@@ -94,7 +98,7 @@ def is_balanced(estimator: Any) -> bool:
 
 
 def wants_integers(estimator: Any) -> bool:
-    """Whether the estimator learns labels 0, 1, 2, ... alone, as XGBoost does."""
+    """Whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
     return any(
         type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
     )

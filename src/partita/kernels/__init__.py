@@ -1,7 +1,9 @@
-"""From ballots to radii in integers: compiled where numba is installed, in numpy otherwise, with
-equal answers.
+"""Ballots to radii in integers: compiled where numba is installed, in numpy otherwise.
 
-``python -m partita.kernels`` compiles everything once, so that no later process waits for it.
+Both give equal results. Rows are split into blocks that run in threads; the kernels release the GIL
+and start no threads of their own. Nothing here knows rules' settings, models or tables: arguments
+come in checked. ``python -m partita.kernels`` compiles everything once, so that no later process
+waits for it.
 """
 
 import os
@@ -15,13 +17,15 @@ import numpy as np
 
 from .._support.types import Array
 
-BLOCK = (
-    2**18
-)  # scores in a block of rows: small enough for a core's cache, large enough to hide the call
+# scores in a block of rows: small enough for a core's cache, large enough to hide the call
+BLOCK = 2**18
+
+Gaps = tuple[Array, Array]  # losses (rows, opponents, submodels) and budgets (rows, opponents)
 
 
 @cache
 def _kernels() -> ModuleType:
+    """Return the module of compiled kernels, or their numpy twins."""
     try:
         from . import compiled
     except ImportError:
@@ -38,25 +42,27 @@ def _threads() -> int:
 
 
 def over_rows(work: Callable[[slice], int], n_rows: int, per_row: int) -> int:
-    """Run ``work`` on blocks of rows in threads; the first row that any of them complains of, -1
-    where none does."""
+    """Run ``work`` on blocks of rows in threads.
+
+    ``work`` returns the first bad row of its block, or -1; so does this function for all rows.
+    """
     step = max(1, BLOCK // max(1, per_row))
     blocks = [slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step)]
 
-    def complaint(block: slice) -> int:
+    def first_bad(block: slice) -> int:
         bad = work(block)
         return block.start + bad if bad >= 0 else n_rows
 
     if len(blocks) <= 1:
-        first = min(map(complaint, blocks), default=n_rows)
+        first = min(map(first_bad, blocks), default=n_rows)
     else:
         with ThreadPoolExecutor(min(_threads(), len(blocks))) as pool:
-            first = min(pool.map(complaint, blocks))
+            first = min(pool.map(first_bad, blocks))
     return -1 if first == n_rows else first
 
 
 def as_floats(block: Array) -> Array:
-    """A block of scores in a type the kernels know; float32 and float64 stay as they are."""
+    """Convert a block of scores to a type the kernels know; float32 and float64 stay."""
     if block.dtype not in (np.float32, np.float64):
         block = block.astype(np.float32 if block.dtype in (np.float16, np.bool_) else np.float64)
     return np.ascontiguousarray(block)
@@ -65,8 +71,10 @@ def as_floats(block: Array) -> Array:
 def decide(
     name: str, ballots: Array, setting: Any, labels: Array | None = None, shift: Array | None = None
 ) -> tuple[Array, Array, Array, int]:
-    """Prediction, radius and runner-up of every row, and the first row that is not finite (-1:
-    none)."""
+    """Return each row's prediction, radius and runner-up, and the first row that is not finite.
+
+    The latter is -1 where all are.
+    """
     n_rows, n_submodels, n_labels = ballots.shape
     kernel = getattr(_kernels(), name)
     prediction = np.zeros(n_rows, np.int64) if labels is None else labels.astype(np.int64)
@@ -84,8 +92,10 @@ def decide(
 
 
 def stay_inside(votes: Array, lower: Array, upper: Array) -> tuple[Array, int]:
-    """How many votes an attacker may set before their lower median leaves [lower, upper], and the
-    first row that is not finite."""
+    """Count the votes an attacker may set before the lower median leaves [lower, upper].
+
+    Also returns the first row that is not finite (-1: none).
+    """
     radius = np.zeros(len(votes), np.int64)
 
     def work(rows: slice) -> int:
@@ -95,29 +105,22 @@ def stay_inside(votes: Array, lower: Array, upper: Array) -> tuple[Array, int]:
     return radius, over_rows(work, len(votes), votes.shape[1])
 
 
-Gaps = tuple[Array, Array]  # losses (rows, rivals, submodels) and budgets (rows, rivals)
-
-
 def gaps(name: str, ballots: Array, setting: Any, shift: Array | None = None) -> Gaps:
-    """A decision on a block of finite ballots, written out as losses and budgets."""
+    """Write the decisions on a block of finite ballots out as losses and budgets."""
     block = as_floats(ballots)
     if shift is not None:
         block = block.astype(np.float64) - shift
     n_rows, n_submodels, n_labels = block.shape
-    losses, budgets = (
-        np.zeros((n_rows, n_labels, n_submodels), np.int32),
-        np.zeros((n_rows, n_labels), np.int64),
-    )
+    losses = np.zeros((n_rows, n_labels, n_submodels), np.int32)
+    budgets = np.zeros((n_rows, n_labels), np.int64)
     getattr(_kernels(), f"{name}_losses")(block, setting, losses, budgets)
     return losses, budgets
 
 
 def median_gaps(votes: Array, lower: Array, upper: Array) -> Gaps:
-    """The same for a median and its two bounds."""
-    losses, budgets = (
-        np.zeros((len(votes), 2, votes.shape[1]), np.int32),
-        np.zeros((len(votes), 2), np.int64),
-    )
+    """Write medians and their two bounds out as losses and budgets."""
+    losses = np.zeros((len(votes), 2, votes.shape[1]), np.int32)
+    budgets = np.zeros((len(votes), 2), np.int64)
     _kernels().median_losses(votes, lower, upper, losses, budgets)
     return losses, budgets
 
@@ -125,25 +128,28 @@ def median_gaps(votes: Array, lower: Array, upper: Array) -> Gaps:
 def reach_radius(
     gap_form: Gaps, starts: Array, members: Array, largest: int
 ) -> tuple[Array, Array]:
-    """The radius in groups of submodels, and the rival, of every row."""
-    radius, rival = np.zeros(len(gap_form[1]), np.int64), np.zeros(len(gap_form[1]), np.int64)
-    _kernels().reach_radius(*gap_form, starts, members, largest, radius, rival)
-    return radius, rival
+    """Return each row's radius in groups of submodels, and the nearest opponent."""
+    radius, runner_up = np.zeros((2, len(gap_form[1])), np.int64)
+    _kernels().reach_radius(*gap_form, starts, members, largest, radius, runner_up)
+    return radius, runner_up
 
 
 def worst_choice(
     size: int, losses: Array, budgets: Array, rows: Array, starts: Array, members: Array
 ) -> tuple[int, Array]:
-    """The most rows that fall to one choice of ``size`` groups, and the choice; every choice is
-    tried, in threads."""
+    """Return the most rows that fall to one choice of ``size`` groups, and the choice.
+
+    Every choice is tried, in threads.
+    """
     n_groups = len(starts) - 1
 
     def try_from(first: int) -> tuple[int, Array]:
         chosen = np.zeros(size, np.int64)
-        return int(
-            _kernels().worst_choice(first, size, losses, budgets, rows, starts, members, chosen)
-        ), chosen
+        fallen = _kernels().worst_choice(
+            first, size, losses, budgets, rows, starts, members, chosen
+        )
+        return int(fallen), chosen
 
     with ThreadPoolExecutor(_threads()) as pool:
-        tried = list(pool.map(try_from, range(n_groups - size + 1)))
-    return max(tried, key=lambda one: one[0])
+        results = list(pool.map(try_from, range(n_groups - size + 1)))
+    return max(results, key=lambda result: result[0])

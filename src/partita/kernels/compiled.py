@@ -1,8 +1,8 @@
-"""All compiled code, in this one file: numba's cache does not see a change in another.
+"""All compiled code, in one file: numba's cache does not notice changes in another.
 
 Every kernel works on one block of rows, releases the GIL and starts no threads of its own
 (``kernels.over_rows`` splits the rows). ``plain`` holds the numpy twin of each, with the same
-signature and equal answers.
+signature and equal results.
 
 ``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots,
 setting, prediction, radius, runner_up)`` fills the last three arrays and returns the first row that
@@ -10,8 +10,12 @@ holds a NaN or an infinity (-1: none). Radii count submodels here; the number of
 that nothing can change the prediction.
 
 ``..._losses`` write a decision out as gaps: what corrupting each submodel costs the prediction
-against each rival, and what it can afford; ``reach_radius`` counts in units that reach several
-submodels each."""
+against each opponent, and what it can afford; ``reach_radius`` counts in units that reach several
+submodels each.
+
+Soundness: all arithmetic on gaps is integer. Only a margin is computed in float64, and rounded once
+per pair of labels. No kernel may start threads (``parallel=True``) or sum floating-point gaps.
+"""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -23,13 +27,12 @@ from .._support.types import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-Q = 127  # the most one submodel can say in a duel with a margin (1 without)
+Q = 127  # a full vote in a duel with a margin (1 without)
 FAR = 2**62  # beyond every gap
 
 
 def _compile(function: F) -> F:
-    """Compile at the first call and keep the result on disk; where nothing can be written, compile
-    in every process."""
+    """Compile at the first call and cache on disk; without a writable folder, in every process."""
     options = {"nogil": True, "error_model": "numpy"}
     try:
         return numba.njit(cache=True, **options)(function)
@@ -37,16 +40,16 @@ def _compile(function: F) -> F:
         return numba.njit(**options)(function)
 
 
-# ---- from losses and budget to radius: the one theorem behind plurality, tournament and median
-# ----
+# ---- losses and budget to radius: the one theorem behind plurality, tournament and median ----
 
 
 @_compile
 def gap_radius(histogram: Array, budget: int) -> int:
-    """How many submodels an attacker may take before the losses exceed the budget.
+    """Count the submodels an attacker may take before the losses exceed the budget.
 
     ``histogram[loss]`` counts the submodels whose corruption costs ``loss``; the attacker takes the
-    dearest first. -1: the budget is negative, so all is lost already."""
+    costliest first. -1: the budget is negative, so all is lost already.
+    """
     if budget < 0:
         return -1
     taken = 0
@@ -73,7 +76,7 @@ def _finite(row: Array) -> bool:
 
 @_compile
 def _count_votes(row: Array, votes: Array, counts: Array) -> None:
-    """Every submodel votes for its highest score, the smallest label among equals."""
+    """Let every submodel vote for its highest score, the smallest label among equals."""
     counts[:] = 0
     for t in range(row.shape[0]):
         best, vote = row[t, 0], 0
@@ -87,7 +90,7 @@ def _count_votes(row: Array, votes: Array, counts: Array) -> None:
 
 @_compile
 def _leader(counts: Array, without: int) -> int:
-    """The label with the most votes, one left out (-1: none); the smallest among equals."""
+    """Return the label with the most votes, one left out (-1: none); the smallest of equals."""
     leader = -1
     for y in range(counts.shape[0]):
         if y != without and (leader < 0 or counts[y] > counts[leader]):
@@ -110,11 +113,9 @@ def plurality(
         y = _leader(counts, -1)
         z = _leader(counts, y)
         prediction[i], radius[i], runner_up[i] = y, n_submodels, z
-        if (
-            z >= 0
-            # no other rival is nearer, and the dearest losses, those of y's voters, are the same
-            # for all
-        ):
+        # no other label is nearer, and the largest losses, those of y's voters, are the same for
+        # all labels
+        if z >= 0:
             losses[0], losses[2] = counts[z], counts[y]
             losses[1] = n_submodels - counts[y] - counts[z]
             radius[i] = gap_radius(losses, counts[y] - counts[z] - (z < y))
@@ -123,7 +124,7 @@ def plurality(
 
 @_compile
 def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Array) -> int:
-    """``prediction`` comes in filled: the labels asked about."""
+    """``prediction`` is an input here: the labels to certify."""
     n_rows, n_submodels, n_labels = ballots.shape
     votes = np.empty(n_submodels, np.int64)
     counts = np.empty(n_labels, np.int64)
@@ -141,8 +142,8 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
     n_labels, n_submodels = counts.shape[0], counts.sum()
     if k >= n_labels:
         return n_submodels
-    # z ranks above y while y has at most lead[z] votes, so the k largest are the cheapest rivals
-    # whatever y loses
+    # z ranks above y while y has at most lead[z] votes, so the k largest leads are the cheapest
+    # labels to lift above y, whatever y loses
     for z in range(n_labels):
         lead[z] = counts[z] - (y < z)
     lead[y] = -FAR
@@ -156,8 +157,8 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
             deficit += max(0, counts[y] - m - lead[rank])
         if deficit <= m:
             return m - 1
-    # y has no vote left and some rivals still need one each: every other label gives, all but the
-    # one vote a rival behind y must keep
+    # y has no vote left and some labels still need one each: every other label gives, all but the
+    # one vote that a label behind y must keep
     spare = n_submodels - counts[y]
     for z in range(y + 1, n_labels):
         spare -= counts[z] > 0
@@ -169,8 +170,7 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
 
 @_compile
 def _lay_out(row: Array, by_label: Array) -> None:
-    """Copy a row's ballots label by label, so that the loops over submodels run through memory in
-    order."""
+    """Copy a row's ballots label by label, so that loops over submodels read memory in order."""
     for y in range(row.shape[1]):
         for t in range(row.shape[0]):
             by_label[y, t] = row[t, y]
@@ -178,7 +178,7 @@ def _lay_out(row: Array, by_label: Array) -> None:
 
 @_compile
 def _duel(mine: Array, other: Array) -> tuple[Any, Any]:
-    """How many submodels score the first label above the second, and how many below."""
+    """Count the submodels that score the first label above the second, and those below."""
     above = below = np.int32(0)
     for t in range(mine.shape[0]):
         above += np.int32(mine[t] > other[t])
@@ -188,8 +188,10 @@ def _duel(mine: Array, other: Array) -> tuple[Any, Any]:
 
 @_compile
 def dp(a: int, b: int) -> int:
-    """How many submodels may fall while a label keeps one of its two smallest vote gaps
-    non-negative, its place in the top two."""
+    """Count the submodels that may fall while a label keeps its place in the top two.
+
+    ``a`` and ``b`` are its two smallest vote gaps, one of which must stay non-negative.
+    """
     return max((a + 2) // 2, (b + 2) // 2, (a + b + 4) // 3) - 1
 
 
@@ -210,11 +212,12 @@ def _two_smallest_gaps(counts: Array, y: int) -> tuple[int, int]:
 def _overtake(
     y: int, z: int, row: Array, votes: Array, counts: Array, duel_gap: int, limit: int, worth: Array
 ) -> int:
-    """The fewest submodels, all made to score z first and y last, that bring z into round 2 and let
-    it beat y there.
+    """Count the fewest corrupted submodels that bring z into round 2 and let it beat y there.
 
-    ``worth[u, p]`` counts the submodels that vote u, by what winning one over is worth in round 2
-    (2: it preferred y, 1: a tie, 0: z). ``limit`` where it takes that many or more."""
+    All of them score z first and y last. ``worth[u, p]`` counts the submodels that vote u, by what
+    winning one over is worth in round 2 (2: it preferred y, 1: a tie, 0: z). Returns ``limit``
+    where it takes that many or more.
+    """
     worth[:] = 0
     for t in range(votes.shape[0]):
         worth[votes[t], 1 + (row[t, y] > row[t, z]) - (row[t, y] < row[t, z])] += 1
@@ -224,9 +227,8 @@ def _overtake(
         needed = twos = ones = 0
         for u in range(counts.shape[0]):
             if u != y and u != z:
-                need = (
-                    counts[u] + (u < z) - counts[z] - k
-                )  # voters u must lose, or it ranks above z
+                # voters that u must lose, or it ranks above z
+                need = counts[u] + (u < z) - counts[z] - k
                 if need > 0:
                     needed += need
                     from_twos = min(need, worth[u, 2])
@@ -282,26 +284,30 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
 
 
 @_compile
-def _word(mine: float, other: float, margin: float) -> Any:
-    """What one submodel says in a duel, an integer in [-Q, Q]; rounding half to even keeps it
-    antisymmetric."""
+def _duel_vote(mine: float, other: float, margin: float) -> Any:
+    """Return one submodel's vote in a duel with a margin, an integer in [-Q, Q].
+
+    Rounding half to even keeps it antisymmetric.
+    """
     share = (np.float64(mine) - np.float64(other)) / margin
     return np.int32(np.rint(Q * max(-1.0, min(1.0, share))))
 
 
 @_compile
 def _all_duels(by_label: Array, margin: float, head_start: Array, gaps: Array, wins: Array) -> None:
-    """``gaps[y, z]``: the sum of the words and y's head start over z; ``wins`` is filled only
-    without a margin."""
+    """Fill ``gaps[y, z]``: the votes in the duel of y and z, and y's head start over z.
+
+    ``wins`` is filled only without a margin.
+    """
     n_labels, n_submodels = by_label.shape
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
             mine, other = by_label[y], by_label[z]
             if margin > 0:
-                said = np.int32(0)
+                total = np.int32(0)
                 for t in range(n_submodels):
-                    said += _word(mine[t], other[t], margin)
-                gap = np.int64(said)
+                    total += _duel_vote(mine[t], other[t], margin)
+                gap = np.int64(total)
             else:
                 above, below = _duel(mine, other)
                 wins[y, z], wins[z, y] = above, below
@@ -312,7 +318,7 @@ def _all_duels(by_label: Array, margin: float, head_start: Array, gaps: Array, w
 
 @_compile
 def _best_worst_duel(gaps: Array) -> int:
-    """The label whose worst duel is best; the smallest among equals."""
+    """Return the label whose worst duel is best; the smallest among equals."""
     winner, best = 0, -FAR
     for y in range(gaps.shape[0]):
         worst = FAR
@@ -328,8 +334,7 @@ def _best_worst_duel(gaps: Array) -> int:
 def tournament(
     ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
 ) -> int:
-    """``setting``: the margin, and every label's head start, an integer that is added to its gaps
-    once (int64, one per label)."""
+    """``setting`` holds the margin and every label's head start, an int64 added to gaps once."""
     n_rows, n_submodels, n_labels = ballots.shape
     margin, head_start = setting
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
@@ -342,22 +347,22 @@ def tournament(
         _lay_out(ballots[i], by_label)
         _all_duels(by_label, margin, head_start, gaps, wins)
         y = _best_worst_duel(gaps)
-        least, least_gap, rival = n_submodels, FAR, -1
+        least, least_gap, nearest = n_submodels, FAR, -1
         for z in range(n_labels):
             if z == y:
                 continue
             if margin > 0:
                 losses[:] = 0
                 for t in range(n_submodels):
-                    losses[Q + _word(by_label[y, t], by_label[z, t], margin)] += 1
+                    losses[Q + _duel_vote(by_label[y, t], by_label[z, t], margin)] += 1
             else:
                 losses[0], losses[2] = wins[z, y], wins[y, z]
                 losses[1] = n_submodels - wins[z, y] - wins[y, z]
             gap = gaps[y, z] - (z < y)
             reach = gap_radius(losses, gap)
-            if rival < 0 or reach < least or (reach == least and gap < least_gap):
-                least, least_gap, rival = reach, gap, z
-        prediction[i], radius[i], runner_up[i] = y, max(least, 0), rival
+            if nearest < 0 or reach < least or (reach == least and gap < least_gap):
+                least, least_gap, nearest = reach, gap, z
+        prediction[i], radius[i], runner_up[i] = y, max(least, 0), nearest
     return -1
 
 
@@ -366,8 +371,10 @@ def tournament(
 
 @_compile
 def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
-    """Certify that the lower median stays in [lower, upper]; -1: it is outside. No vote can pass an
-    infinite bound."""
+    """Certify that the lower median stays in [lower, upper]; -1: it is outside now.
+
+    No vote can pass an infinite bound.
+    """
     n_rows, n_submodels = votes.shape
     tie = 1 - n_submodels % 2  # for even numbers of votes the lower median lies below the middle
     losses = np.zeros(3, np.int64)
@@ -394,10 +401,9 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
 
 @_compile
 def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
-    """``losses[i, z, t]``: what corrupting submodel t costs row i's label against z; ``budgets[i,
-    z]``: what it can afford.
+    """Fill ``losses[i, z, t]``, what corrupting submodel t costs row i's label against z.
 
-    Against itself the budget is FAR.
+    ``budgets[i, z]`` is what it can afford; against itself the budget is FAR.
     """
     n_rows, n_submodels, n_labels = ballots.shape
     votes = np.empty(n_submodels, np.int64)
@@ -431,15 +437,17 @@ def tournament_losses(
                 if z == y:
                     losses[i, z, t] = 0
                 elif margin > 0:
-                    losses[i, z, t] = Q + _word(mine[t], other[t], margin)
+                    losses[i, z, t] = Q + _duel_vote(mine[t], other[t], margin)
                 else:
                     losses[i, z, t] = 1 + (mine[t] > other[t]) - (mine[t] < other[t])
 
 
 @_compile
 def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budgets: Array) -> None:
-    """Rival 0 is the way above the upper bound, rival 1 the way below the lower one; an infinite
-    bound cannot be passed."""
+    """Opponent 0 is the way above the upper bound, opponent 1 the way below the lower one.
+
+    An infinite bound cannot be passed.
+    """
     n_rows, n_submodels = votes.shape
     for i in range(n_rows):
         budgets[i, 0] = budgets[i, 1] = -n_submodels
@@ -476,23 +484,23 @@ def reach_radius(
     members: Array,
     largest: int,
     radius: Array,
-    rival: Array,
+    runner_up: Array,
 ) -> None:
-    """How many groups of submodels an attacker may take before their losses, added up group by
-    group, can exceed a budget.
+    """Count the groups an attacker may take before their summed losses can exceed a budget.
 
     Group g holds the submodels ``members[starts[g]:starts[g + 1]]``; a submodel in two groups
     counts twice, which errs on the safe side. ``largest`` is the most that one group can cost.
-    Fills the smallest radius over all rivals and the rival (-1: none can win)."""
-    n_rows, n_rivals = budgets.shape
+    Fills the smallest radius over all opponents, and that opponent (-1: none can win).
+    """
+    n_rows, n_opponents = budgets.shape
     n_groups = starts.shape[0] - 1
     totals = np.empty(n_groups, np.int64)
     counting = largest <= 8 * n_groups + 64  # few bins: counting is faster than sorting
     histogram = np.zeros(largest + 1 if counting else 0, np.int64)
     for i in range(n_rows):
-        radius[i], rival[i] = n_groups, -1
-        nearest = FAR
-        for z in range(n_rivals):
+        radius[i], runner_up[i] = n_groups, -1
+        least_budget = FAR
+        for z in range(n_opponents):
             budget = budgets[i, z]
             if budget == FAR:
                 continue
@@ -507,8 +515,12 @@ def reach_radius(
                 reach = gap_radius(histogram, budget)
             else:
                 reach = _sorted_radius(totals, budget)
-            if rival[i] < 0 or reach < radius[i] or (reach == radius[i] and budget < nearest):
-                radius[i], rival[i], nearest = reach, z, budget
+            if (
+                runner_up[i] < 0
+                or reach < radius[i]
+                or (reach == radius[i] and budget < least_budget)
+            ):
+                radius[i], runner_up[i], least_budget = reach, z, budget
 
 
 # ---- one attacker, many rows ----
@@ -525,11 +537,12 @@ def worst_choice(
     members: Array,
     chosen: Array,
 ) -> int:
-    """The most rows that fall to one choice of ``size`` groups, the smallest of them ``first``;
-    ``chosen`` is filled with the choice.
+    """Count the most rows that fall to one choice of ``size`` groups that starts with ``first``.
 
-    ``losses[t, p]``, ``budgets[p]`` and ``rows[p]`` belong to pair p of a row and a rival; pairs of
-    a row stand together. The sums of a choice are built up group by group, each submodel once."""
+    ``chosen`` is filled with the choice. ``losses[t, p]``, ``budgets[p]`` and ``rows[p]`` belong to
+    pair p of a row and an opponent; a row's pairs are adjacent. The sums of a choice are built up
+    group by group, each submodel once.
+    """
     n_submodels, n_pairs = losses.shape
     n_groups = starts.shape[0] - 1
     sums = np.zeros((size + 1, n_pairs), np.int32)

@@ -1,5 +1,7 @@
-"""The numpy twin of ``compiled``: the same signatures, the same answers, used where numba is
-absent."""
+"""The numpy twin of ``compiled``: same signatures, same results, used where numba is missing.
+
+It is also the readable version: whoever changes a kernel changes both, and the tests compare them.
+"""
 
 from itertools import combinations
 
@@ -12,8 +14,7 @@ FAR = 2**62
 
 
 def gap_radius(histogram: Array, budget: Array) -> Array:
-    """See ``compiled.gap_radius``; here ``histogram[..., loss]`` and ``budget[...]`` hold many
-    rows."""
+    """See ``compiled.gap_radius``; ``histogram[..., loss]`` and ``budget[...]`` hold many rows."""
     left = np.array(budget, dtype=np.int64)
     taken = np.where(left < 0, -1, 0)
     open_ = left >= 0
@@ -97,7 +98,7 @@ def dp(a: Array, b: Array) -> Array:
 
 
 def _signs(ballots: Array, y: Array, z: int) -> Array:
-    """Of every submodel: 1 where it scores the row's label y above z, -1 below, 0 equal."""
+    """Return 1 for submodels that score the row's label y above z, -1 below, 0 equal."""
     mine, other = ballots[np.arange(len(ballots)), :, y], ballots[:, :, z]
     return (mine > other).astype(np.int64) - (mine < other)
 
@@ -111,11 +112,11 @@ def _overtake(
         [[((votes == u) & (signs == p)).sum(1) for p in (-1, 0, 1)] for u in range(n_labels)]
     )
     worth[z] = 0
-    others = np.stack([(u != y) & (u != z) for u in range(n_labels)])
+    third = np.stack([(u != y) & (u != z) for u in range(n_labels)])
     before = (np.arange(n_labels) < z)[:, None]
     result = limit.copy()
     for k in range(1, int(limit.max(initial=0))):
-        need = np.where(others, np.maximum(0, counts.T + before - counts[:, z] - k), 0)
+        need = np.where(third, np.maximum(0, counts.T + before - counts[:, z] - k), 0)
         twos = np.minimum(need, worth[:, 2])
         ones = np.minimum(need - twos, worth[:, 1])
         left = k - need.sum(0)
@@ -160,17 +161,15 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
     return -1
 
 
-def _words(mine: Array, other: Array, margin: float) -> Array:
-    """See ``compiled._word``; without a margin the sign."""
+def _duel_votes(mine: Array, other: Array, margin: float) -> Array:
+    """See ``compiled._duel_vote``; without a margin the sign."""
     difference = mine.astype(np.float64) - other.astype(np.float64)
     if margin > 0:
         return np.rint(Q * np.clip(difference / margin, -1, 1)).astype(np.int64)
     return np.sign(difference).astype(np.int64)
 
 
-@np.errstate(
-    over="ignore"
-)  # a difference or quotient beyond all numbers is clipped, as it should be
+@np.errstate(over="ignore")  # a difference or quotient beyond all numbers is clipped
 def tournament(
     ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
 ) -> int:
@@ -186,7 +185,7 @@ def tournament(
     for y in range(n_labels):
         for z in range(y + 1, n_labels):
             gap = (
-                _words(ballots[:, :, y], ballots[:, :, z], margin).sum(1)
+                _duel_votes(ballots[:, :, y], ballots[:, :, z], margin).sum(1)
                 + head_start[y]
                 - head_start[z]
             )
@@ -194,24 +193,19 @@ def tournament(
     winner = gaps.min(2).argmax(1)
     rows = np.arange(n_rows)
     largest = Q if margin > 0 else 1
-    least, least_gap, rival = (
-        np.full(n_rows, n_submodels),
-        np.zeros(n_rows, np.int64),
-        np.full(n_rows, -1),
-    )
+    least, nearest = np.full(n_rows, n_submodels), np.full(n_rows, -1)
+    least_gap = np.zeros(n_rows, np.int64)
     for z in range(n_labels):
-        words = _words(ballots[rows, :, winner], ballots[:, :, z], margin)
-        cells = rows[:, None] * (2 * largest + 1) + words + largest
-        losses = np.bincount(cells.ravel(), minlength=n_rows * (2 * largest + 1)).reshape(
-            n_rows, -1
-        )
+        duel_votes = _duel_votes(ballots[rows, :, winner], ballots[:, :, z], margin)
+        bins = rows[:, None] * (2 * largest + 1) + duel_votes + largest
+        losses = np.bincount(bins.ravel(), minlength=n_rows * (2 * largest + 1)).reshape(n_rows, -1)
         gap = gaps[rows, winner, z] - (z < winner)
         reach = gap_radius(losses, gap)
-        nearer = (rival < 0) | (reach < least) | ((reach == least) & (gap < least_gap))
+        nearer = (nearest < 0) | (reach < least) | ((reach == least) & (gap < least_gap))
         nearer &= winner != z
         least, least_gap = np.where(nearer, reach, least), np.where(nearer, gap, least_gap)
-        rival = np.where(nearer, z, rival)
-    prediction[:], radius[:], runner_up[:] = winner, np.maximum(least, 0), rival
+        nearest = np.where(nearer, z, nearest)
+    prediction[:], radius[:], runner_up[:] = winner, np.maximum(least, 0), nearest
     return -1
 
 
@@ -254,9 +248,9 @@ def tournament_losses(
     y, rows, largest = decision[0], np.arange(n_rows), Q if margin > 0 else 1
     for z in range(n_labels):
         with np.errstate(over="ignore"):
-            words = _words(ballots[rows, :, y], ballots[:, :, z], margin)
-        losses[:, z] = words + largest
-        budgets[:, z] = words.sum(1) + head_start[y] - head_start[z] - (z < y)
+            duel_votes = _duel_votes(ballots[rows, :, y], ballots[:, :, z], margin)
+        losses[:, z] = duel_votes + largest
+        budgets[:, z] = duel_votes.sum(1) + head_start[y] - head_start[z] - (z < y)
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 
@@ -275,20 +269,20 @@ def reach_radius(
     members: Array,
     largest: int,
     radius: Array,
-    rival: Array,
+    runner_up: Array,
 ) -> None:
     n_groups = len(starts) - 1
-    radius[:], rival[:] = n_groups, -1
+    radius[:], runner_up[:] = n_groups, -1
     totals = np.zeros((*budgets.shape, n_groups), np.int64)
     for g in range(n_groups):
         totals[:, :, g] = losses[:, :, members[starts[g] : starts[g + 1]]].sum(2)
     spent = np.cumsum(-np.sort(-totals, axis=2), axis=2)
     reach = np.where(budgets < 0, -1, (spent <= budgets[:, :, None]).sum(2))
     for i in range(len(losses)):
-        rivals = [z for z in range(budgets.shape[1]) if budgets[i, z] != FAR]
-        if rivals:
-            rival[i] = min(rivals, key=lambda z: (reach[i, z], budgets[i, z], z))
-            radius[i] = reach[i, rival[i]]
+        opponents = [z for z in range(budgets.shape[1]) if budgets[i, z] != FAR]
+        if opponents:
+            runner_up[i] = min(opponents, key=lambda z: (reach[i, z], budgets[i, z], z))
+            radius[i] = reach[i, runner_up[i]]
 
 
 def worst_choice(
@@ -303,8 +297,8 @@ def worst_choice(
 ) -> int:
     n_groups = len(starts) - 1
     most = -1
-    for others in combinations(range(first + 1, n_groups), size - 1):
-        choice = (first, *others)
+    for rest in combinations(range(first + 1, n_groups), size - 1):
+        choice = (first, *rest)
         reached = np.unique(np.concatenate([members[starts[g] : starts[g + 1]] for g in choice]))
         fallen = len(np.unique(rows[losses[reached].sum(0, dtype=np.int64) > budgets]))
         if fallen > most:

@@ -1,4 +1,8 @@
-"""Units, what an attacker owns, and partitions, which deal them out to submodels."""
+"""Units, which an attacker owns as a whole, and partitions, which deal them out to submodels.
+
+Knows names, positions and numbers of columns. Values are looked at only in a reference that the
+user declares trusted: what an attacker writes must never move a partition.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -6,9 +10,8 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._informed import Informed
-    from ._partition import (
-        Overlap,
-        Partition,
+    from ._partition import Overlap, Partition
+    from ._strategies import (
         patch_partition,
         random_partition,
         spiral_partition,
@@ -39,11 +42,11 @@ __getattr__, __dir__ = lazy_names(
         "Partition": "_partition",
         "Units": "_units",
         "families": "_units",
+        "patch_partition": "_strategies",
         "pixels": "_units",
-        "patch_partition": "_partition",
-        "random_partition": "_partition",
-        "spiral_partition": "_partition",
-        "strided_partition": "_partition",
+        "random_partition": "_strategies",
         "read_units": "_units_file",
+        "spiral_partition": "_strategies",
+        "strided_partition": "_strategies",
     },
 )

@@ -1,5 +1,8 @@
-"""A partition that deals out information evenly, learnt from rows that the user declares
-trusted."""
+"""A partition that deals out information evenly, learnt from rows that the user declares trusted.
+
+Nothing here looks at the values of the training table, except to warn of reference rows that are
+rows of it.
+"""
 
 from numbers import Integral
 from typing import Any
@@ -13,24 +16,26 @@ from .._support.strictness import warn_or_raise
 from .._support.types import Array
 from ..errors import InputError
 from ..tables._encoding import encode_alone
-from ..tables._shared_rows import column_of, overlap
-from ..tables._table import Table, open_table
-from ._exchange import exchanged, features_of
-from ._partition import AUTO_SUBMODELS, Partition
+from ..tables._memory import open_table
+from ..tables._table import Table
+from ._choose_partition import count_sets
+from ._exchange import exchange_units, linear_features
+from ._partition import Partition
+from ._shared_rows import column_values, describe_shared_rows
 from ._units import Units
 
-MOST_LABELS = 20  # whole numbers that are more different are labels only
-ROWS_A_LABEL = 5  # if each stands in so many rows on average
+MOST_LABELS = 20  # more distinct whole numbers than this are labels only
+ROWS_PER_LABEL = 5  # if each occurs in this many rows on average
 
 
 class Informed:
-    """Order the units by what they tell about the target and deal them out in a snake: 1..T, T..1,
-    ...
+    """Deal units out so that every submodel gets its share of the informative ones.
 
-    Certificates are largest when all submodels are about equally good. What a unit tells is the
-    mutual information of its best column with the target, on reference rows that no attacker could
-    touch (an audited snapshot, say). So the partition depends on trusted data only, and every proof
-    stands.
+    Units are ordered by their information about the target and dealt out back and forth: to
+    submodels 1..T, then T..1, and so on. Certificates are largest when all submodels are about
+    equally good. A unit's information is the mutual information of its best column with the target,
+    on reference rows that no attacker could touch (an audited snapshot, say). So the partition
+    depends on trusted data only, and every proof stands.
 
     The reference must not be rows of the training table: ``fit`` warns (an error with
     ``strict=True``) of rows that share memory or an index label with an equal row of X, and of more
@@ -39,24 +44,35 @@ class Informed:
 
     Parameters
     ----------
-    X_ref : array-like or DataFrame with the columns of the training table
-    y_ref : array-like
-        Its targets.
+    X_ref : array-like or DataFrame of shape (n_reference, n_features)
+        Reference rows, with the columns of the training table.
+    y_ref : array-like of shape (n_reference,)
+        Their targets.
     exchanges : int, default=0
-        Then try so many exchanges of units between submodels, and keep those after which linear
-        models on the submodels' units predict reference rows that are left out better: units that
-        tell different things come together. 3,000 take about 3 seconds for 100 columns and 3,000
+        Then try this many exchanges of units between submodels, and keep those after which linear
+        models on the submodels' units predict left-out reference rows better: units that carry
+        different information come together. 3,000 take about 3 seconds for 100 columns and 3,000
         reference rows, and about a minute for 600 columns.
+
+    See Also
+    --------
+    partita.Partition : A partition of your own, for ``partition=``.
+    partita.partition.random_partition : The default, which needs no reference.
+
+    References
+    ----------
+    Theory, section 1, condition 2.
 
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier, Informed
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> informed = Informed(X[:100], y[:100], exchanges=100)
-    >>> clf = FeaturePartitionClassifier(n_submodels=9, partition=informed).fit(X[100:], y[100:])
-    >>> len(clf.partition_)
-    9
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9, partition=informed)
+    >>> clf.fit(X[100:], y[100:]).partition_
+    <Partition of 30 units in 9 submodels of 2 to 5>
     """
 
     def __init__(self, X_ref: Any, y_ref: Any, exchanges: int = 0) -> None:
@@ -68,8 +84,23 @@ class Informed:
         exchanges = f", {self.exchanges} exchanges" if self.exchanges else ""
         return f"Informed({open_table(self.X_ref).n_rows} reference rows{exchanges})"
 
-    def check_apart(self, table: Table, strict: bool) -> None:
-        """Refuse other columns than the training table's; warn of rows that are the table's."""
+    def check_disjoint(self, table: Table, strict: bool) -> None:
+        """Check the reference against a training table; called by ``fit``.
+
+        Parameters
+        ----------
+        table : Table
+            The training table.
+        strict : bool
+            Shared rows are an error instead of a warning.
+
+        Raises
+        ------
+        InputError
+            If the reference has other columns.
+        SoundnessError
+            If ``strict`` and rows of the reference are rows of the table.
+        """
         reference = open_table(self.X_ref)
         if reference.n_columns != table.n_columns:
             raise InputError(
@@ -78,20 +109,17 @@ class Informed:
             )
         names, expected = _names(reference), _names(table)
         if names is not None and expected is not None and names != expected:
-            other = next(
-                k
-                for k, (name, wanted) in enumerate(zip(names, expected, strict=True))
-                if name != wanted
+            name, wanted = next(
+                pair for pair in zip(names, expected, strict=True) if pair[0] != pair[1]
             )
             raise InputError(
-                f"X_ref has the column {names[other]!r} where X has {expected[other]!r}: the "
-                "reference needs the same columns in the same "
-                "order"
+                f"X_ref has the column {name!r} where X has {wanted!r}: the reference needs the "
+                "same columns in the same order"
             )
-        found = overlap(reference, table)
-        if found is not None:
+        finding = describe_shared_rows(reference, table)
+        if finding is not None:
             warn_or_raise(
-                f"{found}, where an attacker could change them and move the partition: keep the "
+                f"{finding}, where an attacker could change them and move the partition: keep the "
                 "reference rows out of X",
                 strict,
             )
@@ -99,16 +127,27 @@ class Informed:
     def deal(
         self, units: Units, names: Any, n_submodels: int | str, spread: int, verbose: int = 0
     ) -> Partition:
-        """The partition of these units."""
-        count = (
-            min(AUTO_SUBMODELS, len(units) // spread) if n_submodels == "auto" else int(n_submodels)
-        )
-        count = max(1, count - (count + 1) % 2 if n_submodels == "auto" else count) * spread
-        if count > len(units):
-            raise InputError(
-                f"n_submodels is {count}, but there are only {len(units)} {units.kind}: choose at "
-                f"most {len(units) // spread}"
-            )
+        """Deal units out by the reference rows; called by ``fit``.
+
+        Parameters
+        ----------
+        units : Units
+            What is dealt out.
+        names : sequence of str
+            Names of the table's columns; not used.
+        n_submodels : int or "auto"
+            Number of submodels.
+        spread : int
+            In how many submodels each unit will appear; there are ``spread`` times as many sets.
+        verbose : int, default=0
+            Above 0: progress of the exchanges on standard error.
+
+        Returns
+        -------
+        Partition
+            The units of each set.
+        """
+        n_sets = count_sets(n_submodels, units, spread)
         if (
             not isinstance(self.exchanges, Integral)
             or isinstance(self.exchanges, bool)
@@ -121,23 +160,46 @@ class Informed:
         best = np.array(
             [max(information[column] for column in columns) for columns in units.columns]
         )
-        sets: list[list[int]] = [[] for _ in range(count)]
+        sets: list[list[int]] = [[] for _ in range(n_sets)]
         for place, unit in enumerate(np.argsort(-best, kind="stable").tolist()):
-            lap, seat = divmod(place, count)
-            sets[seat if lap % 2 == 0 else count - 1 - seat].append(unit)
+            lap, seat = divmod(place, n_sets)
+            sets[seat if lap % 2 == 0 else n_sets - 1 - seat].append(unit)
         start = Partition(sets)
-        return (
-            exchanged(start, self._features(units), self._target(), int(self.exchanges), verbose)
-            if self.exchanges
-            else start
+        if not self.exchanges:
+            return start
+        return exchange_units(
+            start, self._features(units), self._target(), int(self.exchanges), verbose
         )
 
+    def information(self) -> Array:
+        """The mutual information of each column with the target, on the reference rows.
+
+        Returns
+        -------
+        float array of shape (n_features,)
+            In nats; 0 for a column that is independent of the target.
+        """
+        if self.y_ref is None:
+            raise InputError("y_ref is None: Informed needs the targets of its reference rows")
+        y = column_or_1d(self.y_ref)
+        assert_all_finite(y, input_name="y_ref")
+        table = open_table(self.X_ref)
+        check_consistent_length(y, np.empty(table.n_rows))
+        estimate = mutual_info_regression if _are_values(y) else mutual_info_classif
+        information = np.zeros(table.n_columns)
+        for column in range(table.n_columns):
+            values, are_codes = encode_alone(column_values(table, column))
+            information[column] = estimate(
+                values[:, None], y, discrete_features=[are_codes], random_state=0
+            )[0]
+        return information
+
     def _features(self, units: Units) -> list[Array]:
-        """What a linear model sees of every unit on the reference rows."""
+        """What a linear model sees of each unit on the reference rows."""
         table = open_table(self.X_ref)
         return [
             np.column_stack(
-                [features_of(*encode_alone(column_of(table, column))) for column in columns]
+                [linear_features(*encode_alone(column_values(table, column))) for column in columns]
             )
             for columns in units.columns
         ]
@@ -145,36 +207,19 @@ class Informed:
     def _target(self) -> Array:
         """The targets as columns: values, or an indicator of each label."""
         y = column_or_1d(self.y_ref)
-        return np.asarray(y[:, None] if _of_values(y) else y[:, None] == np.unique(y), dtype=float)
-
-    def information(self) -> Array:
-        """The mutual information of every column with the target, on the reference rows."""
-        if self.y_ref is None:
-            raise InputError("y_ref is missing: Informed needs the targets of its reference rows")
-        y = column_or_1d(self.y_ref)
-        assert_all_finite(y, input_name="y_ref")
-        table = open_table(self.X_ref)
-        check_consistent_length(y, np.empty(table.n_rows))
-        measure = mutual_info_regression if _of_values(y) else mutual_info_classif
-        scores = np.zeros(table.n_columns)
-        for column in range(table.n_columns):
-            values, discrete = encode_alone(column_of(table, column))
-            scores[column] = measure(
-                values[:, None], y, discrete_features=[discrete], random_state=0
-            )[0]
-        return scores
+        return np.asarray(y[:, None] if _are_values(y) else y[:, None] == np.unique(y), dtype=float)
 
 
-def _of_values(y: Array) -> bool:
-    """Whether targets are values: fractions, or whole numbers each of which occurs in few rows."""
+def _are_values(y: Array) -> bool:
+    """Whether targets are values: fractions, or whole numbers that each occur in few rows."""
     if type_of_target(y) == "continuous":
         return True
-    different = len(np.unique(y))
+    n_distinct = len(np.unique(y))
     return bool(
-        y.dtype.kind in "iuf" and different > MOST_LABELS and len(y) < ROWS_A_LABEL * different
+        y.dtype.kind in "iuf" and n_distinct > MOST_LABELS and len(y) < ROWS_PER_LABEL * n_distinct
     )
 
 
 def _names(table: Table) -> list[Any] | None:
-    """What the columns are called, where they have names."""
+    """The labels of the columns, where they have any."""
     return list(table.kinds) if table.kinds is not None else table.labels

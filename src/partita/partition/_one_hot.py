@@ -1,5 +1,7 @@
-"""Columns that look like one raw column in one-hot form: whoever owns the raw column owns all of
-them, so they should be one unit."""
+"""Columns that look like one raw column in one-hot form, and so should be one unit.
+
+This looks at values, so what it finds must not decide a model: it is advice for the user to read.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,38 +11,34 @@ from .._support.types import Array
 from ..tables._table import Table
 
 SEPARATORS = ("_", "=", ":", ".", " ")
-FEWEST = 3  # columns; two columns of zeros and ones are often something else
-NEARLY_ALL = 0.95  # rows in which exactly one column of a family is 1
+FEWEST_COLUMNS = 3  # two columns of zeros and ones are often something else
+NEARLY_ALL = 0.95  # of the rows have exactly one column of a family equal to 1
 
 
 def one_hot_families(table: Table, names: Sequence[str]) -> dict[str, list[str]]:
-    """Families of columns with a common beginning of their names, all zeros and ones, exactly one
-    of them 1 in nearly every row.
-
-    It looks at the values, so what it finds must not decide a model by itself: it is for a user to
-    read."""
+    """Families of columns that share a prefix and are zeros and ones, one of them 1 in each row."""
     binary = {
         name: values
         for j, name in enumerate(names)
         if (values := _zeros_and_ones(table, j)) is not None
     }
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     taken: set[str] = set()
     for separator in SEPARATORS:
-        for prefix, members in _by_beginning(
-            [name for name in binary if name not in taken], separator
-        ).items():
+        available = [name for name in binary if name not in taken]
+        for prefix, members in _by_prefix(available, separator).items():
             ones = np.sum([binary[name] for name in members], axis=0)
-            if len(members) >= FEWEST and np.mean(ones == 1) >= NEARLY_ALL and ones.max() <= 1:
-                found[prefix] = members
+            one_each = np.mean(ones == 1) >= NEARLY_ALL and ones.max() <= 1
+            if len(members) >= FEWEST_COLUMNS and one_each:
+                families[prefix] = members
                 taken |= set(members)
-    return found
+    return families
 
 
 def as_units_toml(families: Mapping[str, Sequence[str]]) -> str:
-    """The families as lines for a units.toml."""
+    """Families as lines for a units.toml."""
     lines = [
-        f"{_quoted(name)} = [{', '.join(map(_quoted, members))}]"
+        f"{_quote(name)} = [{', '.join(map(_quote, members))}]"
         for name, members in families.items()
     ]
     return "\n".join(["[units]", *lines])
@@ -56,15 +54,15 @@ def _zeros_and_ones(table: Table, column: int) -> Array | None:
     return values if np.isin(values, (0.0, 1.0)).all() else None
 
 
-def _by_beginning(names: Sequence[str], separator: str) -> dict[str, list[str]]:
-    """The longest beginnings that several names share, up to a separator."""
+def _by_prefix(names: Sequence[str], separator: str) -> dict[str, list[str]]:
+    """Names by the longest prefix that they share, up to a separator."""
     groups: dict[str, list[str]] = {}
     for name in names:
         if separator in name:
             groups.setdefault(name.split(separator, 1)[0], []).append(name)
-    found: dict[str, list[str]] = {}
+    families: dict[str, list[str]] = {}
     for prefix, members in groups.items():
-        # marital_status_single, marital_status_married: the raw name goes on as long as all agree
+        # marital_status_single, marital_status_married: the raw name goes on while all agree
         while True:
             rest = {
                 member[len(prefix) + len(separator) :].split(separator, 1)[0] for member in members
@@ -74,9 +72,9 @@ def _by_beginning(names: Sequence[str], separator: str) -> dict[str, list[str]]:
             ):
                 break
             prefix = prefix + separator + rest.pop()
-        found[prefix] = members
-    return found
+        families[prefix] = members
+    return families
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

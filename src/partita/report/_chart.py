@@ -1,4 +1,4 @@
-"""Step curves as the numbers of an SVG.
+"""Step curves as the coordinates of an SVG.
 
 The template writes them out, and the script only moves the marker.
 """
@@ -9,10 +9,8 @@ from typing import Any
 from ._statements import FULL_MODEL, percent
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 24, 42
-WIDTHS = {
-    "wide": 600,
-    "narrow": 360,
-}  # the page shows the one that fits, so that its text stays legible
+# the page shows the one that fits, so that its text stays legible
+WIDTHS = {"wide": 600, "narrow": 360}
 COLOURS = 7
 LINE = 15  # height of a line of text
 
@@ -40,16 +38,22 @@ def chart(
     best: Sequence[float] | None = None,
     marked: bool = False,
 ) -> dict[str, Any]:
-    """Where everything goes.
+    """Where everything in a drawing goes.
 
     Parameters
     ----------
-    curves : the share at every radius, by name
-    what : what the radius counts
-    width : of the drawing
-    references : shares to compare with, the largest first
-    best : one more curve, drawn broad below the others
-    marked : whether the first curve is the main one, with a marker that moves along it
+    curves : sequence of mappings
+        ``name`` and ``share`` at every radius.
+    what : str
+        What the radius counts.
+    width : int
+        Of the drawing.
+    references : sequence of mappings, default=()
+        Shares to compare with, the largest first.
+    best : sequence of float, optional
+        One more curve, drawn broad below the others.
+    marked : bool, default=False
+        Whether the first curve is the main one, with a marker that moves along it.
     """
     height = round(max(250, 0.56 * width))
     last = max(1, *(len(curve["share"]) - 1 for curve in curves))
@@ -78,7 +82,7 @@ def chart(
     names = _labelled(levels, y(first[0]), LEFT, end, bottom)
 
     def mark(r: int) -> dict[str, float]:
-        """The marker's place, and its text's: above, or below where the name of a line is."""
+        """The marker's place, and its text's: above, or below if a line's name is there."""
         at = y(first[r] if r < len(first) else 0)
         text_y = max(TOP + 14.0, at - 9)
         taken = any(abs(name["text_y"] - text_y) < LINE for name in names)
@@ -121,9 +125,8 @@ def _labelled(
     found = []
     for above, x, anchor in ((True, end, "end"), (False, left + 6, "start")):
         limit = bottom  # no label comes below this
-        for line in [line for line in lines if (line["y"] < curve_starts) is above][
-            ::-1
-        ]:  # from the lowest up
+        on_this_side = [line for line in lines if (line["y"] < curve_starts) is above]
+        for line in reversed(on_this_side):  # from the lowest up
             below = line["y"] + LINE
             text_y = below if not above and below <= limit else min(line["y"] - 6, limit)
             limit = text_y - LINE

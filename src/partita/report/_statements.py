@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-from ..workflow._tally import ON_TRAINING
+from ..workflow._summary import ON_TRAINING
 
 SIGMA = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
 
@@ -38,7 +38,7 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 
 def interval(share: float, n: int) -> str:
-    """The same in words."""
+    """The same in words, in %."""
     low, high = wilson(share, n)
     return f"{100 * low:.1f} to {100 * high:.1f}"
 
@@ -49,6 +49,7 @@ def estimate(share: float, n: int) -> str:
 
 
 def sampling_error(share: float, n: int) -> str:
+    """The sampling error of a share that was counted on n rows."""
     return f"95 % interval {interval(share, n)}, {n:,} {'row' if n == 1 else 'rows'}"
 
 
@@ -63,9 +64,10 @@ def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
 
     ``kind``: "label" (the prediction itself), "truth" (a value near the truth), "own" (a value near
     where it is now), or "interval" (values without a tolerance). ``short``: where a value must
-    stay. ``text``: all of it in words."""
+    stay. ``text``: all of it in words.
+    """
     unknown = "Whether it is right is not known: the table has no target."
-    if not facts["of_values"]:
+    if facts["task"] == "classification":
         if facts["known_truth"]:
             right = "It is right if that label is the true one."
             about = "right or wrong; the headline and the curve count the right ones that stay"
@@ -73,7 +75,7 @@ def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
             right, about = unknown, "right or wrong"
         text = (
             f"One criterion throughout: a prediction stays if it remains the same label. {right} "
-            f"Radii, sources and what one attacker changes are about staying, {about}."
+            f"Radii, units and what one attacker changes are about staying, {about}."
         )
         return {"kind": "label", "short": "", "text": text}
     if not facts["curves"]:
@@ -82,21 +84,19 @@ def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
         near = _within(facts, "its own value")
         text = f"One criterion throughout: a prediction stays if it remains {near}. {unknown}"
         return {"kind": "own", "short": _within(facts, "the prediction"), "text": text}
-    near, apart = _within(facts, "the truth"), facts["n_rows"] - facts["right_now"]
+    near, wrong = _within(facts, "the truth"), facts["n_rows"] - facts["right_now"]
     text = (
         f"One criterion throughout: a prediction is right if it lies {near}, and it holds against "
-        f"r {facts['what']} if it is right now and stays {near}. Headline, curve, radii, sources "
-        "and "
-        f"what one attacker breaks all mean this. {facts['right_now']:,} of {facts['n_rows']:,} "
-        f"predictions are right now; the other {apart:,} have no radius: they count as not "
-        "certified, "
-        "and apart from what an attacker can break."
+        f"r {facts['what']} if it is right now and stays {near}. Headline, curve, radii, units "
+        f"and what one attacker breaks all mean this. {facts['right_now']:,} of "
+        f"{facts['n_rows']:,} predictions are right now; the other {wrong:,} have no radius: they "
+        "count as not certified, and not among what an attacker can break."
     )
     return {"kind": "truth", "short": near, "text": text}
 
 
 def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What must be read before any number; each thing once, though warnings may tell it too."""
+    """What must be read before any number; each thing once, though warnings may say it too."""
     quality = facts["quality"]
     found = []
     if quality["on_training"]:
@@ -105,8 +105,10 @@ def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
             "nothing about new rows. Certify rows that it has not seen."
         )
         found.append({"kind": "training", "text": text})
-    told = [ON_TRAINING] if quality["on_training"] else []
-    found += [{"kind": "warning", "text": text} for text in quality["warnings"] if text not in told]
+    repeated = [ON_TRAINING] if quality["on_training"] else []
+    found += [
+        {"kind": "warning", "text": text} for text in quality["warnings"] if text not in repeated
+    ]
     if quality["failed"] and not any("fixed vote" in text for text in quality["warnings"]):
         text = (
             f"{quality['failed']:,} of {facts['submodels']:,} submodels could not be fitted: each "
@@ -135,7 +137,7 @@ def _share_at(facts: Mapping[str, Any], r: int, share: float) -> dict[str, Any]:
         "error": sampling_error(share, facts["n_rows"]) if known or r else "",
         "sentence": _sentence(facts, r, share),
         "beaten": _beaten(facts["quality"]["constant"], share) if known else "",
-        "together": _together(facts, r),
+        "collective": _collective(facts, r),
     }
 
 
@@ -162,8 +164,8 @@ def _beaten(constant: Mapping[str, Any] | None, share: float) -> str:
     return f"Always answering {number(constant['answer'])} does at least as well at this radius."
 
 
-def _together(facts: Mapping[str, Any], r: int) -> str:
-    """What one attacker can do to all rows, as far as that was worked out."""
+def _collective(facts: Mapping[str, Any], r: int) -> str:
+    """What one attacker can do to all rows, as far as that was computed."""
     one = next((one for one in facts["collective"] if one["radius"] == r), None)
     if one is None:
         return ""
@@ -192,5 +194,5 @@ def _width_at(facts: Mapping[str, Any], r: int, width: Any) -> dict[str, Any]:
         if r
         else f"With nobody attacking, every prediction is one value. {UNPROVEN}",
         "beaten": "",
-        "together": "",
+        "collective": "",
     }

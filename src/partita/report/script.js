@@ -7,6 +7,8 @@ const PAGE = 25;
 const percent = (share) => (share === 1 ? 100 : Math.min(100 * share, 99.9)).toFixed(1) + " %"; // 100.0 only where it is all
 const percentOrDash = (share) => (share === null ? "–" : percent(share));
 const grouped = (number) => number.toLocaleString("en-US");
+const NOTES = { error: "error", beaten: "beaten", "collective-note": "collective" }; // elements, and what a statement calls them
+const hasValues = facts.task === "regression";
 let radius = facts.default;
 
 function element(name, text) {
@@ -60,7 +62,7 @@ function setRadius(r) {
     at("proven-title").textContent = now.title;
     at("share").textContent = now.number;
     at("sentence").textContent = now.sentence;
-    for (const name of ["error", "beaten", "together"]) if (at(name)) at(name).textContent = now[name];
+    for (const [id, name] of Object.entries(NOTES)) if (at(id)) at(id).textContent = now[name];
     document.querySelectorAll(".radius-now").forEach((place) => { place.textContent = r; });
     moveMarkers(now.number);
     fillRecall();
@@ -72,7 +74,7 @@ function setRadius(r) {
 const body = document.querySelector("#rows tbody");
 const heads = [...document.querySelectorAll("#rows th")];
 const cellOf = (line, name) => line.cells[heads.findIndex((head) => head.dataset.name === name)];
-const SEARCHED = ["row", "prediction", "truth", "rival", "hangs"];
+const SEARCHED = ["row", "prediction", "truth", "runner_up", "critical"];
 const rows = facts.rows.map((row, k) => {
   const line = body.rows[k];
   return { ...row, line, text: SEARCHED.map((name) => cellOf(line, name)?.textContent ?? "").join("\n").toLowerCase() };
@@ -80,7 +82,7 @@ const rows = facts.rows.map((row, k) => {
 const intervalOf = (row) => (radius === 0 ? [row.prediction, row.prediction] : [row.low[radius - 1] ?? null, row.high[radius - 1] ?? null]);
 const KEYS = {
   interval: (row) => { const [low, high] = intervalOf(row); return low === null || high === null ? Infinity : high - low; },
-  votes: (row) => (facts.of_values ? row.to - row.from : row.lead),
+  votes: (row) => (hasValues ? row.to - row.from : row.lead),
 };
 const keyOf = (name) => KEYS[name] ?? ((row) => row[name]);
 const first = heads.find((head) => head.hasAttribute("aria-sort")) ?? heads[0];
@@ -113,7 +115,7 @@ const holds = (row) => typeof row.radius === "number" && row.radius >= radius;
 
 function showRadiusIn(row) {
   if (row.radius !== undefined) row.line.className = holds(row) ? "held" : "lost";
-  if (!facts.of_values) return;
+  if (!hasValues) return;
   const [low, high] = intervalOf(row);
   cellOf(row.line, "interval").textContent = `${low ?? "−∞"} … ${high ?? "∞"}`;
   const x = (value) => (row.to > row.from ? 2 + (96 * (value - row.from)) / (row.to - row.from) : 50);

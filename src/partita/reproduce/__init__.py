@@ -1,6 +1,5 @@
-"""The paper's tables and figures, one command each: the paper's number, ours, and the
-difference."""
+"""The paper's tables and figures, one command each: its numbers, ours, and the difference."""
 
-from ._work import reproduce
+from ._reproduce import reproduce
 
 __all__ = ["reproduce"]

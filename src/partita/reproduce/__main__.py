@@ -1,8 +1,9 @@
-"""The page of results: ``python -m partita.reproduce FOLDER > docs/results.md``."""
+"""The page of results: ``python -m partita.reproduce FOLDER > docs/results/paper.md``."""
 
 import sys
 from pathlib import Path
 
-from ._page import page
+from ._page import results_page
 
-print(page(Path(sys.argv[1])), end="")
+if __name__ == "__main__":
+    print(results_page(Path(sys.argv[1])), end="")

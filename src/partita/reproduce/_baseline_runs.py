@@ -1,7 +1,10 @@
-"""One run of a defence the paper compares with: randomized ablation, de-randomized smoothing,
-always the same answer."""
+"""One run of a defence the paper compares with.
+
+Randomized ablation, de-randomized smoothing, or always the same prediction.
+"""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,158 +20,186 @@ from ..baselines import (
 )
 from ..baselines._ablation_bounds import certify_votes
 from ..certificates import Certificates
-from ..partition._units import pixels
-from . import _submodels as submodels
-from ._rows import Rows
-from ._runs import Found, Run, tally
+from ..partition import pixels
+from ._data import RunData
+from ._runs import Run, RunResult, radius_counts
+from ._submodels import ablated_linear, ablated_network
 
 CONDITIONS = {"levine-feizi": "LF'20b", "jia": "Jia'22b"}
 SQUARE, AREA = (5, 5), 24
 
 
-def safe_radii(proof: Certificates, rows: Rows) -> Array:
+def correct_radii(proof: Certificates, data: RunData) -> Array:
     """The radius of every row, -1 where the prediction is wrong."""
-    if rows.bounds is not None:
-        return np.maximum(proof.radius, -1)
-    return np.where(proof.prediction == rows.y_test, np.maximum(proof.radius, -1), -1)
+    radius = np.maximum(proof.radius, -1)
+    return (
+        radius if data.bounds is not None else np.where(proof.prediction == data.y_test, radius, -1)
+    )
 
 
-def survived(square: Certificates, others: list[Certificates], rows: Rows) -> dict[str, float]:
-    share = [
-        round(100 * float(np.mean(safe_radii(proof, rows) >= 1)), 3) for proof in (square, *others)
+def patch_shares(
+    square: Certificates, rectangles: Sequence[Certificates], data: RunData
+) -> dict[str, float]:
+    """The shares of images, in %, that survive the square, the worst and the best rectangle."""
+    shares = [
+        round(100 * float(np.mean(correct_radii(proof, data) >= 1)), 3)
+        for proof in (square, *rectangles)
     ]
-    return {"square": share[0], "worst": min(share[1:]), "best": max(share[1:])}
+    return {"square": shares[0], "worst": min(shares[1:]), "best": max(shares[1:])}
 
 
-def ablation(run: Run, rows: Rows, unfinished: Path) -> Found:
-    shared: dict[str, Any] = {
+def run_ablation(run: Run, data: RunData, unfinished: Path) -> RunResult:
+    """Randomized ablation, certified under both conditions."""
+    draws = run.details["draws"]
+    shared = {
         "keep": run.setting.count,
-        "n_certify": run.details["draws"],
+        "n_certify": draws,
         "random_state": run.seed,
+        "n_select": min(1000, draws),
     }
-    settings = run.details["settings"]
-    shared["n_select"] = min(1000, run.details["draws"])
     started = time.perf_counter()
-    if rows.bounds is not None:
-        X_train, X_test, low, high = _scaled_by(rows)
-        model = RandomizedAblationRegressor(
-            submodels.ablated_linear(),
-            low=low,
-            high=high,
-            epochs=settings["epochs"],
-            batch_size=2**20,
-            **shared,
-        )
-        model.fit(X_train, rows.y_train)
-        fitted = time.perf_counter()
-        lower, upper = rows.bounds(rows.y_test)
-        proof = model.certify(X_test, lower=lower, upper=upper)
-        certified = time.perf_counter()
-        radii = dict.fromkeys(
-            CONDITIONS.values(), tally(safe_radii(proof, rows))
-        )  # for values both conditions are one
+    if data.bounds is not None:
+        radii, fitted = _ablated_values(run, data, shared)
     else:
-        assert rows.image_shape is not None
-        shared["units"] = pixels(rows.image_shape)
-        if "network" in settings:
-            label, votes, model, fitted = _asked_network(run, rows, unfinished, shared)
-        else:
-            model = RandomizedAblationClassifier(epochs=settings["epochs"], **shared).fit(
-                rows.X_train, rows.y_train
-            )
-            fitted = time.perf_counter()
-            label, votes = model.predict(rows.X_test), model.votes(rows.X_test)
-        radii = {}
-        for method, name in CONDITIONS.items():
-            radii[name] = tally(_ablation_radii(model, method, label, votes, rows))
-        certified = time.perf_counter()
+        radii, fitted = _ablated_labels(run, data, shared, unfinished)
+    certified = time.perf_counter()
     return {
         "fit_seconds": round(fitted - started, 3),
-        "row_seconds": float(f"{(certified - fitted) / len(rows.y_test):.3g}"),
-        "radii": radii,
+        "row_seconds": float(f"{(certified - fitted) / len(data.y_test):.3g}"),
+        "radii": {name: radius_counts(own) for name, own in radii.items()},
     }
 
 
-def _asked_network(
-    run: Run, rows: Rows, unfinished: Path, shared: dict[str, Any]
-) -> tuple[Array, Array, Any, float]:
-    """The labels, the votes, the model and when it had learnt; an interrupted run goes on with the
-    network and the rows it has."""
-    from ._resumable_ablation import NETWORK, KeptNetwork, begun, keep_network, votes_of
-
-    settings, learnt = run.details["settings"], begun(unfinished, run)
-    network = KeptNetwork(rows.image_shape, settings["network"], unfinished / NETWORK)
-    model = RandomizedAblationClassifier(
-        network, epochs=1 if learnt else settings["epochs"], verbose=1, **shared
+def _ablated_values(
+    run: Run, data: RunData, shared: dict[str, Any]
+) -> tuple[dict[str, Array], float]:
+    """Radii by condition, and when the model was fitted."""
+    assert data.bounds is not None
+    X_train, X_test, low, high = _numeric_tables(data)
+    model = RandomizedAblationRegressor(
+        ablated_linear(),
+        low=low,
+        high=high,
+        epochs=run.details["settings"]["epochs"],
+        batch_size=2**20,
+        **shared,
     )
-    model.fit(rows.X_train, rows.y_train)
-    if not learnt:
-        keep_network(model.estimator_, unfinished, run)
+    model.fit(X_train, data.y_train)
     fitted = time.perf_counter()
-    return *votes_of(model, rows.X_test, unfinished), model, fitted
+    lower, upper = data.bounds(data.y_test)
+    proof = model.certify(X_test, lower=lower, upper=upper)
+    # for values both conditions are one
+    return dict.fromkeys(CONDITIONS.values(), correct_radii(proof, data)), fitted
 
 
-def _ablation_radii(model: Any, method: str, label: Array, votes: Array, rows: Rows) -> Array:
-    """The radius of every row under one of the two conditions, -1 where it is wrong or not sure."""
+def _ablated_labels(
+    run: Run, data: RunData, shared: dict[str, Any], unfinished: Path
+) -> tuple[dict[str, Array], float]:
+    """Radii by condition, and when the model was fitted."""
+    assert data.image_shape is not None
+    shared = shared | {"units": pixels(data.image_shape)}
+    settings = run.details["settings"]
+    if "network" in settings:
+        label, votes, model, fitted = _network_votes(run, data, unfinished, shared)
+    else:
+        model = RandomizedAblationClassifier(epochs=settings["epochs"], **shared)
+        model.fit(data.X_train, data.y_train)
+        fitted = time.perf_counter()
+        label, votes = model.predict(data.X_test), model.votes(data.X_test)
     position = np.searchsorted(model.classes_, label)
-    radius, _ = certify_votes(votes, position, len(model.units_), model.keep_, model.alpha, method)
-    return np.where(label == rows.y_test, np.maximum(radius, -1), -1)
+    radii = {}
+    for method, name in CONDITIONS.items():
+        radius, _ = certify_votes(
+            votes, position, len(model.units_), model.keep_, model.alpha, method
+        )
+        radii[name] = np.where(label == data.y_test, np.maximum(radius, -1), -1)
+    return radii, fitted
 
 
-def _scaled_by(rows: Rows) -> tuple[Array, Array, Array, Array]:
-    """The rows as numbers without gaps, and each column's least and greatest training value:
-    ablation trusts the training rows."""
+def _network_votes(
+    run: Run, data: RunData, unfinished: Path, shared: dict[str, Any]
+) -> tuple[Array, Array, Any, float]:
+    """Labels, votes, the model, and when it was fitted.
+
+    An interrupted run resumes with the network and the votes that it has.
+    """
+    from ._resumable_ablation import (
+        NETWORK_FILE,
+        CheckpointedNetwork,
+        has_network,
+        save_network,
+        votes_by_parts,
+    )
+
+    settings, trained = run.details["settings"], has_network(unfinished, run)
+    network = CheckpointedNetwork(data.image_shape, settings["network"], unfinished / NETWORK_FILE)
+    model = RandomizedAblationClassifier(
+        network, epochs=1 if trained else settings["epochs"], verbose=1, **shared
+    )
+    model.fit(data.X_train, data.y_train)
+    if not trained:
+        save_network(model.estimator_, unfinished, run)
+    fitted = time.perf_counter()
+    return *votes_by_parts(model, data.X_test, unfinished), model, fitted
+
+
+def _numeric_tables(data: RunData) -> tuple[Array, Array, Array, Array]:
+    """Training and test rows as numbers without missing values, and each column's range.
+
+    Ranges and codes come from the training rows, which ablation trusts.
+    """
     tables = []
-    for X in (rows.X_train, rows.X_test):
+    for X in (data.X_train, data.X_test):
         columns = []
         for name in X.columns:
-            own, other = rows.X_train[name], X[name]
+            own, column = data.X_train[name], X[name]
             if own.dtype == object or str(own.dtype) in ("string", "str"):
-                kinds = {value: k for k, value in enumerate(sorted(set(own.dropna().astype(str))))}
-                columns.append([kinds.get(str(value), -1) for value in other])
+                texts = sorted(set(own.dropna().astype(str)))
+                codes = {text: k for k, text in enumerate(texts)}
+                columns.append([codes.get(str(value), -1) for value in column])
             else:
-                columns.append(other.fillna(own.median()).to_numpy(dtype=float))
+                columns.append(column.fillna(own.median()).to_numpy(dtype=float))
         tables.append(np.nan_to_num(np.column_stack(columns)))
     low, high = tables[0].min(axis=0), tables[0].max(axis=0)
     return tables[0], tables[1], low, np.where(high > low, high, low + 1)
 
 
-def smoothing(run: Run, rows: Rows, unfinished: Path) -> Found:
-    assert rows.image_shape is not None
+def run_smoothing(run: Run, data: RunData, unfinished: Path) -> RunResult:
+    """De-randomized smoothing, certified against a square and all rectangles of one area."""
+    assert data.image_shape is not None
     settings = run.details["settings"]
-    estimator = (
-        submodels.ablated_network(settings["network"], rows.image_shape)
-        if "network" in settings
-        else None
-    )
+    network = settings.get("network")
+    estimator = None if network is None else ablated_network(network, data.image_shape)
     started = time.perf_counter()
-    shared = {
-        "kind": "column",
-        "size": run.setting.count,
-        "estimator": estimator,
-        "epochs": settings["epochs"],
-    }
-    model = SmoothingClassifier(rows.image_shape, **shared).fit(rows.X_train, rows.y_train)
+    model = SmoothingClassifier(
+        data.image_shape,
+        kind="column",
+        size=run.setting.count,
+        estimator=estimator,
+        epochs=settings["epochs"],
+    ).fit(data.X_train, data.y_train)
     fitted = time.perf_counter()
-    height, width, _ = rows.image_shape
+    height, width, _ = data.image_shape
     shapes = [
         (tall, AREA // tall)
         for tall in range(1, AREA + 1)
         if AREA % tall == 0 and tall <= height and AREA // tall <= width
     ]
-    proofs = [model.certify(rows.X_test, patch=shape) for shape in shapes]
-    patches = {"columns": survived(model.certify(rows.X_test, patch=SQUARE), proofs, rows)}
-    return {"fit_seconds": round(fitted - started, 3), "radii": {}, "patches": patches}
+    rectangles = [model.certify(data.X_test, patch=shape) for shape in shapes]
+    square = model.certify(data.X_test, patch=SQUARE)
+    return {
+        "fit_seconds": round(fitted - started, 3),
+        "radii": {},
+        "patches": {"columns": patch_shares(square, rectangles, data)},
+    }
 
 
-def constant(run: Run, rows: Rows, unfinished: Path) -> Found:
-    if rows.bounds is None:
-        proof = ConstantClassifier().fit(rows.X_train, rows.y_train).certify(rows.X_test)
+def run_constant(run: Run, data: RunData, unfinished: Path) -> RunResult:
+    """Always the same prediction."""
+    if data.bounds is None:
+        proof = ConstantClassifier().fit(data.X_train, data.y_train).certify(data.X_test)
     else:
-        lower, upper = rows.bounds(rows.y_test)
-        proof = (
-            ConstantRegressor()
-            .fit(rows.X_train, rows.y_train)
-            .certify(rows.X_test, lower=lower, upper=upper)
-        )
-    return {"radii": {"always": tally(safe_radii(proof, rows))}}
+        lower, upper = data.bounds(data.y_test)
+        model = ConstantRegressor().fit(data.X_train, data.y_train)
+        proof = model.certify(data.X_test, lower=lower, upper=upper)
+    return {"radii": {"always": radius_counts(correct_radii(proof, data))}}

@@ -1,5 +1,7 @@
-"""The settings of submodels, as in the paper; where it leaves them out or prints them wrongly, as
-its authors' program has them."""
+"""The hyperparameters of submodels, as in the paper.
+
+Where the paper leaves them out or prints them wrongly, they are those of its authors' program.
+"""
 
 from typing import Any
 
@@ -30,9 +32,8 @@ LINEAR: dict[str, dict[str, Any]] = {
     "ames": {"alpha": 4.15e-5, "max_iter": 1_000_000, "tol": 1e-8},
     "weather": {"alpha": 3.16e-3, "max_iter": 10_000, "tol": 1e-3},
 }
-NETWORKS: dict[
-    str, dict[str, Any]
-] = {  # found on held-out training images (docs/vision.md, where more members do better still)
+# found on held-out training images (docs/guide/vision.md, where more members do better still)
+NETWORKS: dict[str, dict[str, Any]] = {
     "cifar10": {"members": 2, "epochs": 30, "token_drop": 0.1},
     "mnist": {
         "width": 64,
@@ -44,34 +45,32 @@ NETWORKS: dict[
         "views": 5,
     },
 }
-# with so few submodels, or fewer, each sees many pixels, and the paper's networks do better than
-# sets of pixels
-FEW = 5
-PAPERS_NETWORKS = {"cifar10": "resnet9", "mnist": "network_in_network"}
-OF_LABELS: dict[str, Any] = {"n_estimators": 40, "num_leaves": 15}  # LightGBM in place of networks
-SMALL: dict[str, Any] = {"n_estimators": 5, "num_leaves": 7}  # for stand-ins
-ABLATED_EPOCHS = {"cifar10": 80, "mnist": 25}
-EXCHANGES = {
-    "informed": 0,
-    "exchanged": 3000,
-}  # of units, in a partition that looks at trusted rows
+# with at most so many submodels each sees many pixels, and the paper's networks do better than
+# networks over pixel sets
+FEW_SUBMODELS = 5
+PAPER_NETWORKS = {"cifar10": "resnet9", "mnist": "network_in_network"}
+# LightGBM in place of networks
+LABEL_BOOSTING: dict[str, Any] = {"n_estimators": 40, "num_leaves": 15}
+SMALL_BOOSTING: dict[str, Any] = {"n_estimators": 5, "num_leaves": 7}  # for stand-ins
+ABLATION_EPOCHS = {"cifar10": 80, "mnist": 25}
+# exchanges of units in a partition that is informed by trusted rows
+EXCHANGES = {"informed": 0, "exchanged": 3000}
 
 
-def settings_of_submodel(data: str, kind: str, count: int) -> dict[str, Any]:
-    """The settings of what each submodel is."""
-    of_values = data.removesuffix("_raw")
+def submodel_settings(data: str, kind: str, count: int) -> dict[str, Any]:
+    """The settings of each of ``count`` submodels."""
     if kind == "network":
-        return {"network": PAPERS_NETWORKS[data]} if count <= FEW else NETWORKS[data]
+        return {"network": PAPER_NETWORKS[data]} if count <= FEW_SUBMODELS else NETWORKS[data]
+    table = data.removesuffix("_raw")
     if kind == "linear":
-        return LINEAR[of_values]
+        return LINEAR[table]
     if kind == "small lightgbm":
-        return SMALL
-    return BOOSTING.get(of_values, OF_LABELS)
+        return SMALL_BOOSTING
+    return BOOSTING.get(table, LABEL_BOOSTING)
 
 
-def settings_of_ablation(data: str, kind: str) -> dict[str, Any]:
-    """The settings of the model of randomized ablation: how often it goes over the rows, and what
-    it is."""
+def ablation_settings(data: str, kind: str) -> dict[str, Any]:
+    """The settings of the model of randomized ablation: its epochs, and its network if any."""
     if kind == "network":
-        return {"epochs": ABLATED_EPOCHS[data], "network": PAPERS_NETWORKS[data]}
+        return {"epochs": ABLATION_EPOCHS[data], "network": PAPER_NETWORKS[data]}
     return {"epochs": 50 if data in BOOSTING else 5}

@@ -1,5 +1,7 @@
-"""The page of results, from the JSON files of reproduced tables: python -m partita.reproduce FOLDER
-> docs/results.md"""
+"""The page of results, from the JSON files of reproduced tables.
+
+``python -m partita.reproduce FOLDER > docs/results/paper.md`` prints it; no number in it is typed.
+"""
 
 import json
 import re
@@ -8,49 +10,55 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ._cells import Cell
-from ._show import blocks, not_run, without
+from ._layout import blocks, missing_settings, not_run
+from ._reproduce import command
 from ._sizes import SIZES
+from ._table_cells import Cell
 from ._tables import TITLES
-from ._work import command
 
-OURS = re.compile(
-    r"(^|, )(tournament|stretch 1\.2)(, counting patches)?$"
-)  # of the rules beyond the paper, those of the overview
-PICTURES = "../benchmarks/results/reproduce"  # where the page finds them
+# of the rules beyond the paper, those of the overview
+OURS = re.compile(r"(^|, )(tournament|stretch 1\.2)(, counting patches)?$")
+PICTURES = "../../benchmarks/results/reproduce"  # where the page finds them
 
-HEAD = """# Results
+HEAD = """# The paper's tables
 
-This page is made from files, and no number in it is typed:
-`python -m partita.reproduce benchmarks/results/reproduce > docs/results.md`. [How to make such files](reproduce.md).
+Every table and figure of the paper that was run, beside the paper's own numbers. This page is
+generated, so no number in it is typed by hand:
+`python -m partita.reproduce benchmarks/results/reproduce > docs/results/paper.md`
+([how to run the tables](reproduce.md)).
 
-Each cell is the paper's number / ours (the difference); ± is the standard deviation from seed to seed. Size full is the paper's; laptop has
-fewer rows and settings, and for images LightGBM in place of networks. Networks at size full are partita's own from T = 6 on, the paper's
-below; with longer training they certify more ([Images](vision.md)). Which rows of Ames the paper certified is not known, so every seed
-splits anew; the paper's numbers there are of one split with 293 rows to certify, so they too have a standard deviation of some 3 points.
-Times were taken while the machine did other work, too: on the GPU two or three ensembles learnt at once, so each took longer than it
-would alone. In the overview, "ours" is the tournament for labels and a stretch of 1.2 for values, beside the best that the paper has
-with the same T.
+Each cell is the paper's number / ours (the difference); ± is the standard deviation between seeds.
+
+* Size `full` is the paper's. Size `laptop` has fewer rows and settings, and LightGBM instead of
+  networks for images.
+* Networks at size `full` are partita's own from T = 6 on and the paper's below that. With longer
+  training they certify more ([images](../guide/vision.md)).
+* Which rows of Ames the paper certified is not known, so every seed draws a new split. The paper's
+  numbers come from one split with 293 rows to certify, so they too have a standard deviation of
+  about 3 points.
+* Times were measured on machines that were not idle: on the GPU, two or three ensembles were
+  trained at the same time, so each took longer than it would alone.
+* In the overview, "ours" is the tournament for labels and a stretch of 1.2 for numbers, compared
+  with the paper's best at the same T.
 """
 
 
-def page(folder: Path) -> str:
-    """The page for all tables whose files are in a folder's parts full and laptop: of a table in
-    both, that of size full."""
-    found = {name: content for name in TITLES if (content := _read(folder, name)) is not None}
-    if not found:
+def results_page(folder: Path) -> str:
+    """The page for all tables in a folder's subfolders full and laptop; full comes first."""
+    tables = {name: content for name in TITLES if (content := _read(folder, name)) is not None}
+    if not tables:
         raise InputError(
             f"folder {str(folder)!r} has no results: give the --out of partita reproduce"
         )
-    parts = [HEAD, _overview(found)]
-    for content in found.values():
+    parts = [HEAD, _overview(tables)]
+    for content in tables.values():
         place = f"{content['size']}/{content['table']}.png"
         parts.append(
             "\n".join(
                 _section(content, f"{PICTURES}/{place}" if (folder / place).is_file() else None)
             )
         )
-    missing = [name for name in TITLES if name not in found]
+    missing = [name for name in TITLES if name not in tables]
     if missing:
         parts.append(
             "## Not run here\n\n"
@@ -61,6 +69,7 @@ def page(folder: Path) -> str:
 
 
 def _read(folder: Path, name: str) -> dict[str, Any] | None:
+    """A table's file of the largest size there is."""
     for size in reversed(SIZES[1:]):
         file = folder / size / f"{name}.json"
         if file.is_file():
@@ -69,9 +78,8 @@ def _read(folder: Path, name: str) -> dict[str, Any] | None:
     return None
 
 
-def _overview(found: dict[str, dict[str, Any]]) -> str:
-    """How near each table is, in one line: the paper's own rules, and, apart, one that goes beyond
-    it beside the paper's best."""
+def _overview(tables: dict[str, dict[str, Any]]) -> str:
+    """One line per table: how near the paper's own rules come, and one rule beyond the paper."""
     titles = [
         "table",
         "size",
@@ -83,7 +91,7 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
         "mean difference",
     ]
     lines = ["| " + " | ".join(titles) + " |", "|" + "---|" * len(titles)]
-    for content in found.values():
+    for content in tables.values():
         own = [cell for cell in content["cells"] if not cell["beyond"]]
         ours = [cell for cell in content["cells"] if cell["beyond"] and OURS.search(cell["series"])]
         cells = own or content["cells"]
@@ -96,8 +104,10 @@ def _overview(found: dict[str, dict[str, Any]]) -> str:
 
 
 def _near(cells: list[Cell]) -> str:
-    """How many shares are not below the paper's, and by how much they differ; where both certify
-    nothing, nothing is compared."""
+    """How many shares are not below the paper's, and their mean difference.
+
+    Where both certify nothing, nothing is compared.
+    """
     known = [
         cell
         for cell in cells
@@ -105,15 +115,16 @@ def _near(cells: list[Cell]) -> str:
         and cell.get("difference") is not None
         and (cell["paper"] or cell["ours"])
     ]
-    by = [float(cell["difference"]) for cell in known]
-    return (
-        f"{sum(value >= 0 for value in by)} of {len(by)} | {sum(by) / len(by):+.1f}"
-        if by
-        else " | "
-    )
+    differences = [float(cell["difference"]) for cell in known]
+    if not differences:
+        return " | "
+    not_below = sum(value >= 0 for value in differences)
+    mean = sum(differences) / len(differences)
+    return f"{not_below} of {len(differences)} | {mean:+.1f}"
 
 
 def _section(content: dict[str, Any], picture: str | None) -> Iterator[str]:
+    """A table's command, notes, picture and blocks."""
     yield f"## {content['title']}\n"
     machine = " and ".join(content["machine"]) or "nothing"
     seconds = f"{'more than ' if content['resumed'] else ''}{content['seconds']:,} s"
@@ -124,7 +135,7 @@ def _section(content: dict[str, Any], picture: str | None) -> Iterator[str]:
         yield f"\n![{content['title']}]({picture})"
     for block in blocks(content["cells"]) if not content["table"].startswith("figure") else ():
         yield f"\n{block.title[0].upper() + block.title[1:]}:\n\n{block.markdown()}"
-    for what in without(content["cells"]):
+    for what in missing_settings(content["cells"]):
         yield f"\nOurs is the best of those that were run. {what}."
     for why, what in not_run(content["cells"]):
         yield f"\nNot run ({why}): {what}." + (

@@ -1,28 +1,30 @@
-"""What a run of randomized ablation on images keeps on its way, so that it goes on when it was
-interrupted: its network, and votes."""
+"""Checkpoints of randomized ablation on images: its network, and the votes of finished rows.
+
+Votes belong to one network. Where the network, or the request it was trained for, is gone, the
+votes are thrown away too.
+"""
 
 import io
 import json
 import shutil
-import sys
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 import torch
 
-from .._support.atomic import write_whole
+from .._support.atomic import write_atomic
+from .._support.progress import Progress
 from .._support.types import Array
 from ..vision import AblatedImageClassifier
 from ._runs import Run
 
 PARTS = 10  # in which rows are certified
-NETWORK, ASKED = "network.pt", "asked.json"
+NETWORK_FILE, REQUEST_FILE = "network.pt", "asked.json"
 
 
-class KeptNetwork(AblatedImageClassifier):
-    """A network that is kept in a file once it has learnt all; where there is such a file, it does
-    not learn again."""
+class CheckpointedNetwork(AblatedImageClassifier):
+    """A network that is read from its file where that exists, instead of being trained again."""
 
     def __init__(
         self, image_shape: Any, network: str, file: Any, device: str = "auto", random_state: int = 0
@@ -31,52 +33,57 @@ class KeptNetwork(AblatedImageClassifier):
         self.file = file
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Train on one more pass, unless the weights came from the file."""
         if not hasattr(self, "network_") and Path(self.file).exists():
             self._build(np.unique(np.asarray(classes)))
-            self.average_.load_state_dict(
-                torch.load(self.file, map_location=self.device_, weights_only=True)
-            )
-            self.has_learnt_ = True
-        return self if hasattr(self, "has_learnt_") else super().partial_fit(X, y, classes)
+            weights = torch.load(self.file, map_location=self.device_, weights_only=True)
+            self.ema_network_.load_state_dict(weights)
+            self.from_file_ = True
+        return self if hasattr(self, "from_file_") else super().partial_fit(X, y, classes)
 
-    def keep(self) -> None:
+    def save(self) -> None:
+        """Write the weights that predict."""
         content = io.BytesIO()
-        torch.save(self.average_.state_dict(), content)
-        write_whole(Path(self.file), content.getvalue())
+        torch.save(self.ema_network_.state_dict(), content)
+        write_atomic(Path(self.file), content.getvalue())
 
 
-def begun(folder: Path, run: Run) -> bool:
-    """Whether the network of this run has learnt already. If not, whatever else is there is thrown
-    away: votes belong to one network."""
-    said = folder / ASKED
-    if (folder / NETWORK).exists() and said.exists() and said.read_bytes() == _asked(run):
+def has_network(folder: Path, run: Run) -> bool:
+    """Whether this run's network is trained already; if not, the folder is removed."""
+    request = folder / REQUEST_FILE
+    if (
+        (folder / NETWORK_FILE).exists()
+        and request.exists()
+        and request.read_bytes() == _request_bytes(run)
+    ):
         return True
     shutil.rmtree(folder, ignore_errors=True)
     return False
 
 
-def keep_network(network: KeptNetwork, folder: Path, run: Run) -> None:
-    """Keep a network that has learnt all; what was asked for goes last, since the rest counts only
-    with it."""
-    network.keep()
-    write_whole(folder / ASKED, _asked(run))
+def save_network(network: CheckpointedNetwork, folder: Path, run: Run) -> None:
+    """Write a trained network; the request goes last, since the rest counts only with it."""
+    network.save()
+    write_atomic(folder / REQUEST_FILE, _request_bytes(run))
 
 
-def _asked(run: Run) -> bytes:
-    return json.dumps(run.asked).encode()
+def _request_bytes(run: Run) -> bytes:
+    return json.dumps(run.request).encode()
 
 
-def votes_of(model: Any, X: Array, folder: Path) -> tuple[Array, Array]:
-    """The label and the votes of every row, kept part by part: what is said of a row does not
-    depend on the rows beside it."""
+def votes_by_parts(model: Any, X: Array, folder: Path) -> tuple[Array, Array]:
+    """The label and the votes of every row, written part by part.
+
+    A row's votes do not depend on the other rows, so parts can be computed in separate sessions.
+    """
     labels, votes = [], []
-    for rows in np.array_split(np.arange(len(X)), min(PARTS, len(X))):
+    parts = np.array_split(np.arange(len(X)), min(PARTS, len(X)))
+    for rows in Progress("certified", len(parts), "parts of the rows").over(parts):
         file = folder / f"votes-{rows[0]}-{rows[-1]}.npz"
         if not file.exists():
-            print(f"partita: rows {rows[0]} to {rows[-1]} of {len(X)}", file=sys.stderr, flush=True)
             content = io.BytesIO()
             np.savez(content, label=model.predict(X[rows]), votes=model.votes(X[rows]))
-            write_whole(file, content.getvalue())
+            write_atomic(file, content.getvalue())
         with np.load(file) as part:
             labels.append(part["label"])
             votes.append(part["votes"])

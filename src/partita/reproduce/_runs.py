@@ -1,5 +1,8 @@
-"""What is trained and certified once: a setting, a run of it with a seed, and what several runs
-together found."""
+"""What is trained and certified once: a setting, a run of it with a seed, and its result.
+
+A result counts only for the run that made it: the file repeats the run's request, and another
+request makes the run start over.
+"""
 
 import json
 from collections import Counter
@@ -10,33 +13,32 @@ from typing import Any
 
 import numpy as np
 
-from .._support.atomic import write_whole
+from .._support.atomic import write_atomic
 
-Found = dict[str, Any]  # what a run found, as its file holds it
+RunResult = dict[str, Any]  # as its file holds it
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper's tables tell apart.
+    """What the paper's tables distinguish.
 
     ``count`` is T for "partition", e for "ablation", and the width of a band for "smoothing";
-    ``patches`` asks for proofs about patches, too."""
+    ``patches`` asks for certificates against patches, too.
+    """
 
     data: str
-    method: str = "partition"  # "partition", "ablation", "smoothing", "constant"
+    method: str = "partition"  # "partition", "ablation", "smoothing" or "constant"
     count: int = 1
-    partition: str = (
-        "random"  # "random", "strided", "informed", "exchanged" (informed, then units exchanged)
-    )
+    # "random", "strided", "informed", or "exchanged" (informed, then units exchanged)
+    partition: str = "random"
     spread: int = 1
-    submodel: str = "usual"  # what the size takes for these data, or "linear"
+    submodel: str = "usual"  # what the size uses for these data, or "linear"
     patches: bool = False
 
 
 @dataclass(frozen=True)
 class Run:
-    """One setting with one seed. ``details`` says how this size does it: rows, draws, sizes of
-    submodels."""
+    """One setting with one seed; ``details`` says how this size runs it: rows, draws, submodels."""
 
     setting: Setting
     details: Mapping[str, Any]
@@ -44,27 +46,23 @@ class Run:
 
     @property
     def name(self) -> str:
-        """For the file it is kept in."""
+        """The name of its file."""
         one = self.setting
         words = [one.data, one.method]
         if one.method == "partition":
-            words += [
-                str(one.count),
-                one.partition,
-                *([f"spread{one.spread}"] if one.spread > 1 else []),
-            ]
+            words += [str(one.count), one.partition]
+            words += [f"spread{one.spread}"] if one.spread > 1 else []
             words += [str(self.details["submodel"]), *(["patches"] if one.patches else [])]
         elif one.method != "constant":
             words.append(str(one.count))
         return "-".join([*words, f"seed{self.seed}"])
 
     @property
-    def asked(self) -> Found:
-        """What was asked for: a kept file counts only if it says the same."""
-        asked: Found = json.loads(
-            json.dumps({**asdict(self.setting), **self.details, "seed": self.seed})
-        )
-        return asked
+    def request(self) -> RunResult:
+        """Everything the result depends on, as JSON holds it."""
+        request = {**asdict(self.setting), **self.details, "seed": self.seed}
+        plain: RunResult = json.loads(json.dumps(request))
+        return plain
 
     def __str__(self) -> str:
         one = self.setting
@@ -79,72 +77,74 @@ class Run:
         return f"{one.data}, {what}{spread}{model}, seed {self.seed}"
 
 
-def kept(folder: Path, run: Run) -> Found | None:
-    """What this run found before, if it did."""
+def read_result(folder: Path, run: Run) -> RunResult | None:
+    """What this very run found earlier; None where there is no such file."""
     file = folder / f"{run.name}.json"
     try:
-        found: Found = json.loads(file.read_bytes())
+        result: RunResult = json.loads(file.read_bytes())
     except (OSError, ValueError):
         return None
-    return found if found.get("asked") == run.asked else None
+    return result if result.get("asked") == run.request else None
 
 
-def keep(folder: Path, run: Run, found: Found) -> None:
-    """Write what a run found, whole or not at all."""
-    write_whole(
-        folder / f"{run.name}.json",
-        (json.dumps({"asked": run.asked, **found}, allow_nan=False) + "\n").encode(),
+def write_result(folder: Path, run: Run, result: RunResult) -> RunResult:
+    """Write what a run found, whole or not at all; return it as the file holds it."""
+    content = {"asked": run.request, **result}
+    write_atomic(
+        folder / f"{run.name}.json", (json.dumps(content, allow_nan=False) + "\n").encode()
     )
+    return content
 
 
-class Pool:
-    """The runs of one setting with all its seeds, their rows taken together."""
+class SeedPool:
+    """The results of one setting with all its seeds, their rows pooled."""
 
-    def __init__(self, found: Sequence[Found]) -> None:
-        self.found = found
+    def __init__(self, results: Sequence[RunResult]) -> None:
+        self.results = results
 
     def certified(self, rule: str, radius: int) -> float:
         """The share of rows, in %, that are right and stay right up to this radius."""
         return float(np.mean(self._shares(rule, radius)))
 
     def deviation(self, rule: str, radius: int) -> float | None:
-        """The standard deviation of that share from seed to seed."""
+        """The standard deviation of that share between seeds."""
         shares = self._shares(rule, radius)
         return float(np.std(shares, ddof=1)) if len(shares) > 1 else None
 
     def median(self, rule: str) -> float:
         """The median radius of all rows; -inf where half of them are wrong."""
         rows: Counter[int] = Counter()
-        for one in self.found:
+        for one in self.results:
             rows.update({int(radius): count for radius, count in one["radii"][rule]})
-        radii = np.repeat(
-            np.array(sorted(rows), dtype=float), [rows[radius] for radius in sorted(rows)]
-        )
+        ordered = sorted(rows)
+        radii = np.repeat(np.array(ordered, dtype=float), [rows[radius] for radius in ordered])
         return float(np.median(np.where(radii < 0, -np.inf, radii)))
 
     def patch(self, rule: str, what: str) -> float:
-        """The share of rows, in %, that survive a patch: "square", or of all rectangles the "worst"
-        or the "best"."""
-        return float(np.mean([one["patches"][rule][what] for one in self.found]))
+        """The share of rows, in %, that survive a patch.
+
+        ``what`` is "square", or of all rectangles the "worst" or the "best".
+        """
+        return float(np.mean([one["patches"][rule][what] for one in self.results]))
 
     def has(self, name: str) -> bool:
-        """Whether every run has a number."""
-        return all(name in one for one in self.found)
+        """Whether every run has this number."""
+        return all(name in one for one in self.results)
 
     def mean(self, name: str) -> float:
-        """A number that every run has, such as "fit_seconds", on average."""
-        return float(np.mean([one[name] for one in self.found]))
+        """The mean of a number that every run has, such as "fit_seconds"."""
+        return float(np.mean([one[name] for one in self.results]))
 
     def _shares(self, rule: str, radius: int) -> list[float]:
-        return [
-            100
-            * sum(c for r, c in one["radii"][rule] if r >= radius)
-            / sum(c for _, c in one["radii"][rule])
-            for one in self.found
-        ]
+        shares = []
+        for one in self.results:
+            counts = one["radii"][rule]
+            certified = sum(count for r, count in counts if r >= radius)
+            shares.append(100 * certified / sum(count for _, count in counts))
+        return shares
 
 
-def tally(radii: Any) -> list[list[int]]:
-    """Radii of rows as pairs (radius, rows); -1 is a row that is wrong."""
+def radius_counts(radii: Any) -> list[list[int]]:
+    """Radii of rows as pairs (radius, number of rows); -1 is a row that is wrong."""
     values, counts = np.unique(np.asarray(radii, dtype=np.int64), return_counts=True)
     return [[int(value), int(count)] for value, count in zip(values, counts, strict=True)]

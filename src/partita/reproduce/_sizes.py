@@ -1,63 +1,58 @@
-"""What --size smoke, laptop and full mean for each data set: which settings, rows, draws and seeds,
-and about how long it takes."""
+"""What --size smoke, laptop and full mean for each data set.
+
+Which settings are run, with how many rows, draws and seeds, and about how long that takes.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import InputError
-from ._hyperparameters import EXCHANGES, settings_of_ablation, settings_of_submodel
+from ._hyperparameters import EXCHANGES, ablation_settings, submodel_settings
 from ._runs import Run, Setting
 
 SIZES = ("smoke", "laptop", "full")
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What one size means for one data set. None: all there is, or as in the paper."""
+class SizePlan:
+    """What one size means for one data set; None is all there is, or as in the paper."""
 
-    stand_in: str | None = None  # the data that are taken instead
+    stand_in: str | None = None  # data that are used instead
     train_rows: int | None = None
     test_rows: int | None = None
     submodel: str = "lightgbm"  # "lightgbm", "small lightgbm" (for stand-ins) or "network"
-    ablated: str | None = (
-        "linear"  # the model of randomized ablation: "linear", "network", or None: it is left out
-    )
+    ablation_model: str | None = "linear"  # "linear", "network", or None: ablation is left out
     draws: int = 100_000
     seeds: int = 1
-    ablated_rows: int | None = (
-        # how many rows ablation certifies, where fewer: each takes as many predictions as there are
-        # draws
-        None
-    )
+    # fewer rows for ablation, since each takes as many predictions as there are draws
+    ablation_rows: int | None = None
     counts: tuple[int, ...] | None = None  # the T that are run
     spreads: tuple[int, ...] | None = None
-    largest: Mapping[str, int] | None = (
-        None  # a stand-in has few columns: the largest T, e and spread
-    )
+    largest: Mapping[str, int] | None = None  # a stand-in's largest T, e and spread
     seconds: tuple[float, float] = (1.0, 0.3)  # of a run, and of each submodel
     ablation_seconds: float = 10.0
 
     def runs(self, setting: Setting) -> list[Run]:
-        """The runs of a setting, one a seed; none where this size leaves it out."""
-        if setting.method in ("ablation", "smoothing") and self.ablated is None:
+        """The runs of a setting, one per seed; none where this size leaves it out."""
+        if setting.method in ("ablation", "smoothing") and self.ablation_model is None:
             return []
         if setting.method == "partition" and not (
             self.counts is None
             or (setting.count in self.counts and setting.spread in (self.spreads or (1,)))
         ):
             return []
-        asked = self._fitted(setting)
-        alike = asked.method == "constant" or (
-            asked.method == "partition" and asked.partition == "strided"
+        limited = self._limited(setting)
+        deterministic = limited.method == "constant" or (
+            limited.method == "partition" and limited.partition == "strided"
         )
-        fixed = alike and not setting.data.startswith(
-            "ames"
-        )  # every seed splits the rows of Ames anew
-        return [Run(asked, self.details(asked), seed) for seed in range(1 if fixed else self.seeds)]
+        # seeds would be alike, except that every seed splits the rows of Ames anew
+        one_seed = deterministic and not setting.data.startswith("ames")
+        details = self.details(limited)
+        return [Run(limited, details, seed) for seed in range(1 if one_seed else self.seeds)]
 
     def details(self, setting: Setting) -> dict[str, Any]:
-        """How a setting is run: what its file must say to count as this run."""
+        """How a setting is run; part of the request that a result must answer."""
         details: dict[str, Any] = {
             "stand_in": self.stand_in,
             "train_rows": self.train_rows,
@@ -67,25 +62,17 @@ class Plan:
             return details
         if setting.method == "partition":
             kind = "linear" if setting.submodel == "linear" else self.submodel
-            exchanges = (
-                {"exchanges": EXCHANGES[setting.partition]}
-                if setting.partition in EXCHANGES
-                else {}
-            )
-            return (
-                details
-                | {
-                    "submodel": kind,
-                    "settings": settings_of_submodel(setting.data, kind, setting.count),
-                }
-                | exchanges
-            )
-        if setting.method == "ablation" and self.ablated_rows is not None:
-            details["test_rows"] = self.ablated_rows
+            settings = submodel_settings(setting.data, kind, setting.count)
+            details |= {"submodel": kind, "settings": settings}
+            if setting.partition in EXCHANGES:
+                details["exchanges"] = EXCHANGES[setting.partition]
+            return details
+        if setting.method == "ablation" and self.ablation_rows is not None:
+            details["test_rows"] = self.ablation_rows
         return details | {
-            "model": self.ablated,
+            "model": self.ablation_model,
             "draws": self.draws,
-            "settings": settings_of_ablation(setting.data, str(self.ablated)),
+            "settings": ablation_settings(setting.data, str(self.ablation_model)),
         }
 
     def estimate(self, run: Run) -> float:
@@ -95,15 +82,12 @@ class Plan:
             return 0.2
         if one.method != "partition":
             return self.ablation_seconds
-        tries = (
-            4 if one.data == "ames_raw" else 1
-        )  # the stretch is chosen on folds of the training rows
-        return (
-            self.seconds[0] + tries * self.seconds[1] * one.count
-        ) * one.spread  # so often every column is learnt from
+        fits = 4 if one.data == "ames_raw" else 1  # its stretch is chosen on folds
+        # with overlaps every column is learnt from ``spread`` times
+        return (self.seconds[0] + fits * self.seconds[1] * one.count) * one.spread
 
-    def _fitted(self, setting: Setting) -> Setting:
-        """Within what a stand-in has: at most so many submodels, columns kept, and overlaps."""
+    def _limited(self, setting: Setting) -> Setting:
+        """The setting within a stand-in's limits."""
         if self.largest is None:
             return setting
         most = self.largest["e" if setting.method == "ablation" else "T"]
@@ -114,7 +98,7 @@ class Plan:
         )
 
 
-IMAGES_SMOKE = Plan(
+IMAGES_SMOKE = SizePlan(
     "digits",
     300,
     100,
@@ -125,7 +109,7 @@ IMAGES_SMOKE = Plan(
     seconds=(0.3, 0.05),
     ablation_seconds=1.0,
 )
-VALUES_SMOKE = Plan(
+VALUES_SMOKE = SizePlan(
     "diabetes",
     300,
     100,
@@ -137,8 +121,8 @@ VALUES_SMOKE = Plan(
     seconds=(0.2, 0.05),
     ablation_seconds=0.5,
 )
-IMAGES_LAPTOP = Plan(None, 10_000, 1_000, "lightgbm", None)
-WEATHER_LAPTOP = Plan(
+IMAGES_LAPTOP = SizePlan(None, 10_000, 1_000, "lightgbm", None)
+WEATHER_LAPTOP = SizePlan(
     None,
     200_000,
     20_000,
@@ -148,9 +132,9 @@ WEATHER_LAPTOP = Plan(
     seconds=(20, 10),
     ablation_seconds=60,
 )
-AMES_FULL = Plan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
+AMES_FULL = SizePlan(seeds=10, seconds=(1.5, 0.25), ablation_seconds=5.0)
 
-PLANS: dict[str, dict[str, Plan]] = {
+PLANS: dict[str, dict[str, SizePlan]] = {
     "smoke": {
         "cifar10": IMAGES_SMOKE,
         "mnist": IMAGES_SMOKE,
@@ -178,32 +162,34 @@ PLANS: dict[str, dict[str, Plan]] = {
         "ames_raw": AMES_FULL,
     },
     "full": {
-        "cifar10": Plan(
+        "cifar10": SizePlan(
             submodel="network",
-            ablated="network",
-            ablated_rows=500,
+            ablation_model="network",
+            ablation_rows=500,
             seconds=(170.0, 0.0),
             ablation_seconds=600.0,
         ),
-        "mnist": Plan(
+        "mnist": SizePlan(
             submodel="network",
-            ablated="network",
-            ablated_rows=500,
+            ablation_model="network",
+            ablation_rows=500,
             seconds=(60.0, 0.0),
             ablation_seconds=330.0,
         ),
-        "weather": Plan(seeds=10, seconds=(60.0, 20.0), ablation_seconds=3600.0),
+        "weather": SizePlan(seeds=10, seconds=(60.0, 20.0), ablation_seconds=3600.0),
         "ames": AMES_FULL,
         "ames_raw": AMES_FULL,
     },
 }
 
 
-def plan(size: str, data: str) -> Plan:
+def plan_for(size: str, data: str) -> SizePlan:
+    """What a size means for a data set."""
     check_size(size)
     return PLANS[size][data]
 
 
 def check_size(size: str) -> None:
+    """Refuse a size that does not exist."""
     if size not in SIZES:
         raise InputError(f"size is {size!r}: give one of {', '.join(SIZES)}")

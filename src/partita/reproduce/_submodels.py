@@ -1,4 +1,4 @@
-"""The submodels of a run, from the settings that its details hold."""
+"""The estimators of a run, from the settings that its details hold."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,14 +11,14 @@ from sklearn.linear_model import Lasso, SGDRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
+from .._support.optional import require
 from .._support.types import Array
-from ..errors import MissingExtraError
-from ._hyperparameters import FEW
+from ._hyperparameters import FEW_SUBMODELS
 
 Settings = Mapping[str, Any]
 
 
-def boosting_of_values(settings: Settings) -> Any:
+def boosting_regressor(settings: Settings) -> Any:
     """LightGBM for values; texts become numbers inside each submodel."""
     codes = OrdinalEncoder(
         handle_unknown="use_encoded_value", unknown_value=-1, encoded_missing_value=-2
@@ -29,13 +29,13 @@ def boosting_of_values(settings: Settings) -> Any:
     return make_pipeline(texts, _lightgbm().LGBMRegressor(verbose=-1, **settings))
 
 
-def boosting_of_labels(settings: Settings) -> Any:
+def boosting_classifier(settings: Settings) -> Any:
     """LightGBM in place of a network, where there is no GPU."""
     return _lightgbm().LGBMClassifier(verbose=-1, **settings)
 
 
-def linear_of_values(settings: Settings) -> Any:
-    """A linear model with an L1 penalty; texts become indicators, gaps the column's mean."""
+def linear_regressor(settings: Settings) -> Any:
+    """A lasso; texts become indicators, and missing numbers the column's mean."""
     texts = make_column_selector(dtype_include=[object, "string"])
     numbers = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
     columns = make_column_transformer(
@@ -47,11 +47,10 @@ def linear_of_values(settings: Settings) -> Any:
 def network(
     settings: Settings, image_shape: tuple[int, int, int], count: int, checkpoint: Path
 ) -> Any:
-    """One transformer for each set of pixels, all trained at once; for few sets, or one of all
-    pixels, the paper's networks."""
+    """One transformer per pixel set, all trained at once; for few sets the paper's networks."""
     from ..vision import MaskedImageClassifier, PixelSetClassifier
 
-    if count <= FEW:
+    if count <= FEW_SUBMODELS:
         return MaskedImageClassifier(image_shape, checkpoint=checkpoint, **settings)
     return PixelSetClassifier(image_shape, checkpoint=checkpoint.with_suffix(".pt"), **settings)
 
@@ -64,30 +63,25 @@ def ablated_network(network: str, image_shape: tuple[int, int, int]) -> Any:
 
 
 class AblatedLinear(SGDRegressor):  # type: ignore[misc]  # scikit-learn has no types
-    """A linear model for randomized ablation that needs no ablated rows: what is kept adds up, so
-    many draws are one matrix product."""
+    """A linear model for randomized ablation that needs no ablated rows.
 
-    def predict_ablated(self, scaled: Array, kept: Array) -> Array:
-        """The values of rows (rows, columns) under each set of columns kept (sets, columns): (rows,
-        sets)."""
-        d = kept.shape[1]
+    The columns that are left add up, so many draws are one matrix product.
+    """
+
+    def predict_ablated(self, scaled: Array, masks: Array) -> Array:
+        """Values (rows, masks) of rows (rows, columns) under each mask (masks, columns)."""
+        d = masks.shape[1]
         parts = scaled * self.coef_[:d] + (1 - scaled) * self.coef_[d:]
-        return np.asarray(
-            parts.astype(np.float32) @ kept.T.astype(np.float32) + np.float32(self.intercept_[0])
-        )
+        products = parts.astype(np.float32) @ masks.T.astype(np.float32)
+        return np.asarray(products + np.float32(self.intercept_[0]))
 
 
 def ablated_linear() -> Any:
+    """The linear model of randomized ablation on tables."""
     return AblatedLinear(
         loss="huber", epsilon=1.0, alpha=1e-5, learning_rate="constant", eta0=0.03, average=True
     )
 
 
 def _lightgbm() -> Any:
-    try:
-        import lightgbm
-    except ImportError as exc:
-        raise MissingExtraError(
-            "lightgbm", "reproducing the paper's tables", "partita[lightgbm]"
-        ) from exc
-    return lightgbm
+    return require("lightgbm", "reproducing the paper's tables", "partita[lightgbm]")

@@ -1,4 +1,8 @@
-"""Decision rules: decide and certify, from ballots alone."""
+"""Decision rules: predictions and certificates from ballots alone.
+
+Ballots are what submodels say about rows; nothing here knows models or tables. Somebody who already
+has an ensemble enters here, with :func:`certify`.
+"""
 
 from ._base import Rule
 from ._certify import certify, named_rule

@@ -1,5 +1,8 @@
-"""What every rule has in common: its settings, the check of its ballots, and ``certify`` for
-ballots from anywhere."""
+"""What every rule shares: its settings in scikit-learn's way, and ``certify``.
+
+A rule sees ballots and, where units overlap, which submodels each unit reaches. It never sees
+models or tables. Whatever decides a certificate is integer arithmetic in :mod:`partita.kernels`.
+"""
 
 import inspect
 from dataclasses import replace
@@ -11,27 +14,70 @@ from .. import kernels
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
-from ._overlap import check_cover, radius_in_units
+from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
+from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
-
-HIGHEST = -float(
-    np.log(1e-9)
-)  # scores beyond it, or below its negative, are cut off where they are averaged
-TIE = 1e-9  # by how much of it a share falls behind the largest
 
 
 class Rule:
-    """A decision rule. Its settings are the arguments of ``__init__``, stored as they are and
-    checked when the rule is used."""
+    """Base class of the decision rules.
+
+    A rule's settings are the arguments of its ``__init__``, stored as they are and checked when the
+    rule is used, so that scikit-learn's searches can set them (``rule__margin``).
+
+    See Also
+    --------
+    Plurality : Most votes win.
+    RunOff : The two labels with the most votes meet in a duel.
+    Tournament : Every pair of labels meets; the default.
+    TopK : Whether a label stays among the k with the most votes.
+    Median : The median of the submodels' values, for regression.
+
+    Examples
+    --------
+    >>> from partita.rules import RunOff, Tournament
+    >>> Tournament(margin=0.5).get_params()
+    {'margin': 0.5, 'prior': None, 'offset': None, 'shares': None}
+    >>> RunOff().set_params(exact=True)
+    RunOff(exact=True)
+    """
 
     needs_scores: ClassVar[bool] = True  # False: votes are enough
+    needs_labels: ClassVar[bool] = False  # True: certify needs the labels it is about
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The settings by name, in scikit-learn's way, so that a search reaches
-        ``rule__margin``."""
+        """Return the settings by name, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Ignored: a rule holds no other estimators.
+
+        Returns
+        -------
+        dict
+            Settings by name.
+        """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
     def set_params(self, **params: Any) -> Self:
+        """Change settings, as scikit-learn's estimators do.
+
+        Parameters
+        ----------
+        **params : Any
+            Settings by name.
+
+        Returns
+        -------
+        Rule
+            The rule itself.
+
+        Raises
+        ------
+        InputError
+            If the rule has no such setting.
+        """
         for name, value in params.items():
             if name not in self.get_params():
                 raise InputError(
@@ -52,143 +98,207 @@ class Rule:
         return f"{type(self).__name__}({', '.join(shown)})"
 
     def check(self) -> None:
-        """Raise if a setting cannot be right."""
+        """Check the settings.
 
-    def filled(
+        Raises
+        ------
+        InputError
+            If a setting is out of range; the message says what it must be.
+        """
+
+    def resolve(
         self,
         y: Array | None,
         classes: Array,
         probabilities: bool = True,
         balanced: bool = False,
         weights: Array | None = None,
-    ) -> "Rule":
-        """A copy whose open settings are filled in before training.
+    ) -> Self:
+        """Return a copy whose open settings (None) are resolved; called by ``fit``.
 
-        ``y``: the training labels, None where they may be attacked; ``classes``: the labels there
-        are (regression: empty); ``probabilities``: whether the submodels' scores are
-        log-probabilities; ``balanced``: whether the estimator weighs its classes; ``weights``: the
-        rows' sample weights, where there are any."""
+        Parameters
+        ----------
+        y : array of shape (n_samples,) or None
+            Training targets; None where they may be attacked, so that nothing may be learnt from
+            them.
+        classes : array of shape (n_classes,)
+            All labels, sorted; empty for regression.
+        probabilities : bool, default=True
+            Whether the submodels' scores are log-probabilities.
+        balanced : bool, default=False
+            Whether the estimator weighs its classes by their shares already.
+        weights : array of shape (n_samples,), optional
+            Sample weights.
+
+        Returns
+        -------
+        Rule
+            A rule of the same class.
+        """
         return type(self)(**self.get_params())
 
     def brief(self) -> Self:
-        """A copy without what fit filled in from the labels, for people to read."""
+        """Return a copy without what ``fit`` learnt from the labels, for display.
+
+        Returns
+        -------
+        Rule
+            A rule of the same class.
+        """
         return type(self)(**self.get_params())
 
     def certify(
         self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
     ) -> Certificates:
-        """Decide and certify every row of ballots (N, T, C).
+        """Decide every row and compute how many submodels must be corrupted to change it.
 
-        ``reach`` is a bool array (units, submodels) where units reach several submodels; the radius
-        then counts units. ``cover="exact"`` solves an integer program for every row that the bound
-        leaves in doubt, ``time_limit`` seconds each."""
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap; the radius then counts units. By
+            default it counts submodels.
+        cover : {"bound", "exact"}, default="bound"
+            With ``reach``: a fast sound bound, or an integer program for each row that the bound
+            leaves undecided.
+        time_limit : float, default=10.0
+            Seconds per integer program; after that its dual bound is used, so the result stays
+            sound.
+
+        Returns
+        -------
+        Certificates
+            ``prediction`` and ``runner_up`` hold class indexes.
+        """
         array = as_ballots(ballots)
         proof = self.decision(array)
         if reach is None:
             return proof
         check_cover(cover, time_limit)
-        over = Reach(reach, array.shape[1])
-        if isinstance(self, GapRule):
-            radius, rival = self.radius_in_units(array, over, cover, time_limit)
-            return over_units(self.with_rival(proof, rival), over, np.maximum(radius, 0))
-        return over_units(proof, over, over.from_submodels(proof.radius))
+        return self._in_units(proof, array, Reach(reach, array.shape[1]), cover, time_limit)
+
+    def _in_units(
+        self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
+    ) -> Certificates:
+        """Convert a radius in submodels: as many units as reach no more submodels than that."""
+        return count_units(proof, reach, reach.from_submodels(proof.radius))
 
     def decision(self, ballots: Array) -> Certificates:
-        """Decide and certify checked ballots; the radius counts submodels."""
+        """Decide and certify checked ballots; the radius counts submodels.
+
+        Parameters
+        ----------
+        ballots : array of shape (n_samples, n_submodels, n_classes)
+            As :func:`partita.certify` takes them, already an array of numbers.
+
+        Returns
+        -------
+        Certificates
+            ``prediction`` and ``runner_up`` hold class indexes.
+        """
         raise NotImplementedError
 
-    def with_rival(self, proof: Certificates, rival: Array) -> Certificates:
-        """The proof with the rival that is nearest in units, for a rule whose runner-up is that
-        one."""
-        return proof
-
     def decide(self, ballots: Any) -> Array:
-        """The predicted class of every row, as an index."""
+        """Return each row's predicted class, as an index.
+
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+
+        Returns
+        -------
+        array of int, shape (n_samples,)
+            Class indexes.
+        """
         return self.decision(as_ballots(ballots)).prediction
 
-    def probabilities(self, ballots: Any) -> Array:
-        """Scores for ranking, (rows, classes): positive, with sum 1, the largest for the class that
-        is decided.
+    def votes(self, ballots: Any) -> Array:
+        """Return each submodel's own choice, the smallest class among equals.
 
-        Nothing is proven about them.
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+
+        Returns
+        -------
+        array of int, shape (n_samples, n_submodels)
+            Class indexes.
+        """
+        return np.asarray(as_ballots(ballots).argmax(axis=2))
+
+    def probabilities(self, ballots: Any) -> Array:
+        """Return scores for ranking rows; nothing is proven about them.
+
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Positive, with sum 1, and the largest for the predicted class.
         """
         array = as_ballots(ballots)
-        return favouring(self.leaning(array), self.decide(array))
+        return with_winner(self._soft_vote(array), self.decide(array))
 
-    def leaning(self, ballots: Array) -> Array:
-        """What the submodels make of each class together, as shares (rows, classes); the decision
-        may be another."""
+    def _soft_vote(self, ballots: Array) -> Array:
+        """Combine the submodels' scores into shares (rows, classes); the decision may differ."""
         return softmax(mean_scores(ballots))
 
 
-def as_ballots(ballots: Any) -> Array:
-    """Ballots as an array (N, T, C) of numbers; whether they are finite is seen when they are
-    counted."""
-    try:
-        array = np.asarray(ballots)
-    except ValueError as exc:
-        raise InputError(
-            "ballots is ragged: give every row the same submodels and classes"
-        ) from exc
-    if array.ndim != 3:
-        raise InputError(f"ballots has shape {array.shape}: it must be (rows, submodels, classes)")
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            f"ballots holds {array.dtype}, not numbers: give one score for every row, submodel "
-            "and class"
-        )
-    if 0 in array.shape[1:]:
-        raise InputError(
-            f"ballots has shape {array.shape}: there must be at least one submodel and one class"
-        )
-    return array
+class GapRule(Rule):
+    """A rule that decides by gaps, which is what sharp certificates for overlapping units need."""
+
+    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+        """Write decisions out as losses (rows, opponents, submodels) and budgets (rows, opponents).
+
+        Parameters
+        ----------
+        ballots : array
+            A block of checked, finite ballots.
+        *bounds : array of shape (n_samples,)
+            For the median: the lower and the upper bound of each row.
+
+        Returns
+        -------
+        losses, budgets : array of int
+            What corrupting each submodel costs the decision against each opponent, and what it can
+            afford.
+        """
+        raise NotImplementedError
+
+    def _overlap_radius(
+        self, ballots: Array, reach: Reach, cover: str, time_limit: float
+    ) -> tuple[Array, Array]:
+        """Compute each row's radius in units, and the opponent that is nearest in units."""
+        radius, runner_up = np.zeros((2, len(ballots)), np.int64)
+
+        def work(rows: slice) -> int:
+            radius[rows], runner_up[rows] = overlap_radius(
+                self.gaps(ballots[rows]), reach, cover, time_limit
+            )
+            return -1
+
+        kernels.over_rows(work, len(ballots), ballots[:1].size)
+        return radius, runner_up
+
+    def _in_units(
+        self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
+    ) -> Certificates:
+        radius, runner_up = self._overlap_radius(ballots, reach, cover, time_limit)
+        proof = self._with_runner_up(proof, runner_up)
+        return count_units(proof, reach, np.maximum(radius, 0))
+
+    def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
+        """Put in the opponent that is nearest in units, where that is the rule's runner-up."""
+        return proof
 
 
-def mean_scores(ballots: Array) -> Array:
-    """The mean over submodels of their scores, each within the range that a log-probability has."""
-    return np.asarray(np.clip(ballots, -HIGHEST, HIGHEST).mean(axis=1, dtype=np.float64))
-
-
-def vote_shares(ballots: Array) -> Array:
-    """The share of the submodels that vote for each class: (rows, classes)."""
-    votes = ballots.argmax(axis=2)
-    return np.stack([(votes == label).mean(axis=1) for label in range(ballots.shape[2])], axis=1)
-
-
-def softmax(scores: Array) -> Array:
-    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-
-
-def favouring(shares: Array, chosen: Array) -> Array:
-    """The shares with the least change that makes the chosen class of every row the largest: those
-    above it come down to one level."""
-    out = np.array(shares, dtype=np.float64)
-    rows = np.arange(len(out))
-    own = out[rows, chosen]
-    others = out.copy()
-    others[rows, chosen] = 0
-    for i in np.flatnonzero((others >= own[:, None]).any(axis=1) & (others.max(axis=1) > 0)):
-        rest = np.sort(np.delete(out[i], chosen[i]))[::-1]
-        for k in range(1, len(rest) + 1):  # the k largest share one level with the chosen class
-            level = (own[i] + rest[:k].sum()) / (k + 1)
-            if k == len(rest) or rest[k] <= level:
-                break
-        out[i] = np.minimum(out[i], level * (1 - TIE))
-        out[i, chosen[i]] = 0
-        out[i, chosen[i]] = 1 - out[i].sum()
-    return out
-
-
-def refuse_unfinite(name: str, bad_row: int) -> None:
-    if bad_row >= 0:
-        raise InputError(
-            f"{name} holds a NaN or an infinity in row {bad_row}: replace it by a fixed finite "
-            "score before certifying"
-        )
-
-
-def certificates(
+def run_kernel(
     kernel: str,
     ballots: Array,
     setting: Any,
@@ -197,38 +307,13 @@ def certificates(
 ) -> Certificates:
     """Run a kernel on checked ballots; the radius counts submodels."""
     prediction, radius, runner_up, bad_row = kernels.decide(kernel, ballots, setting, labels, shift)
-    refuse_unfinite("ballots", bad_row)
-    alone = labels is not None or ballots.shape[2] == 1
+    check_finite("ballots", bad_row)
+    without = labels is not None or ballots.shape[2] == 1
     return Certificates(
-        prediction, radius, None if alone else runner_up, Counts("submodels", ballots.shape[1])
+        prediction, radius, None if without else runner_up, Counts("submodels", ballots.shape[1])
     )
 
 
-def over_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:
-    """The same decisions, with a radius that counts units."""
+def count_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:
+    """Return the same decisions with a radius that counts units."""
     return replace(proof, radius=radius, counts=Counts("units", reach.n_units))
-
-
-class GapRule(Rule):
-    """A rule that decides by gaps, which is what proofs about units in several submodels need."""
-
-    def gaps(self, ballots: Array) -> kernels.Gaps:
-        """The decision on a block of finite ballots as losses (rows, rivals, submodels) and budgets
-        (rows, rivals)."""
-        raise NotImplementedError
-
-    def radius_in_units(
-        self, ballots: Array, reach: Reach, cover: str, time_limit: float
-    ) -> tuple[Array, Array]:
-        """The radius and the nearest rival of every row, when a unit may reach several
-        submodels."""
-        radius, rival = np.zeros(len(ballots), np.int64), np.zeros(len(ballots), np.int64)
-
-        def work(rows: slice) -> int:
-            radius[rows], rival[rows] = radius_in_units(
-                self.gaps(ballots[rows]), reach, cover, time_limit
-            )
-            return -1
-
-        kernels.over_rows(work, len(ballots), ballots[:1].size)
-        return radius, rival

@@ -1,5 +1,8 @@
-"""Where a predicted value must stay: between bounds, or within a distance of the prediction or the
-truth."""
+"""Where a predicted value must stay: given bounds, or a distance from the prediction or the truth.
+
+Arguments are checked here, once, for everything that certifies numbers. Bounds are computed in
+float64 and used as they are; nothing may round them outwards.
+"""
 
 from typing import Any
 
@@ -18,28 +21,25 @@ def bounds_around(
     relative: Any = None,
     around: Any = None,
 ) -> tuple[Array, Array, Array | None]:
-    """The lowest and the highest value that each prediction may take, and the truth this is about,
-    if it is."""
-    ways = [lower is not None or upper is not None, tolerance is not None, relative is not None]
-    if sum(ways) != 1:
+    """Return each row's lowest and highest allowed value, and the truth if ``around`` gave one."""
+    by_bounds = lower is not None or upper is not None
+    if sum([by_bounds, tolerance is not None, relative is not None]) != 1:
         raise InputError(
             "certify needs to know what must hold: lower and upper, or tolerance, or relative, "
             "and only one of the three"
         )
     n_rows = len(prediction)
-    if ways[0]:
+    if by_bounds:
         if around is not None:
             raise InputError(
                 "around goes with tolerance or relative: lower and upper say where the bounds are"
             )
-        low, high = (
-            bound("lower", -np.inf if lower is None else lower, n_rows),
-            bound("upper", np.inf if upper is None else upper, n_rows),
-        )
+        low = row_bound("lower", -np.inf if lower is None else lower, n_rows)
+        high = row_bound("upper", np.inf if upper is None else upper, n_rows)
         check_order(low, high)
         return low, high, None
-    name, width = ("tolerance", tolerance) if ways[1] else ("relative", relative)
-    width = array_of(name, width, np.float64)
+    name, given = ("relative", relative) if tolerance is None else ("tolerance", tolerance)
+    width = array_of(name, given, np.float64)
     if width.shape not in ((), (n_rows,)) or not np.all(width >= 0):
         raise InputError(
             f"{name} must be a number, 0 or above, or one for each of the {n_rows} rows"
@@ -52,8 +52,8 @@ def bounds_around(
     return middle - width, middle + width, None if around is None else middle
 
 
-def bound(name: str, given: Any, n_rows: int) -> Array:
-    """One bound for every row."""
+def row_bound(name: str, given: Any, n_rows: int) -> Array:
+    """Return one bound per row, from one number or one per row."""
     array = array_of(name, given, np.float64)
     if array.shape not in ((), (n_rows,)) or np.isnan(array).any():
         raise InputError(
@@ -64,6 +64,7 @@ def bound(name: str, given: Any, n_rows: int) -> Array:
 
 
 def check_order(low: Array, high: Array) -> None:
+    """Raise if a lower bound is above its upper bound."""
     if np.any(low > high):
         row = int(np.argmax(low > high))
         raise InputError(f"lower is above upper in row {row} ({low[row]} > {high[row]}): swap them")

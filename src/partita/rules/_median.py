@@ -1,7 +1,7 @@
 """The median of the submodels' values, for regression."""
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -10,28 +10,51 @@ from .._support.arrays import array_of
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
-from ._base import Rule, over_units, refuse_unfinite
-from ._bounds import bound, check_order
-from ._overlap import check_cover, radius_in_units
+from ._ballots import check_finite
+from ._base import GapRule, count_units
+from ._bounds import check_order, row_bound
+from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
 
 LARGEST = np.finfo(np.float64).max
 
 
-class Median(Rule):
-    """The lower median ``v_(h)``, ``h = ceil(T / 2)``: always one of the votes.
+class Median(GapRule):
+    """Predict the lower median of the submodels' values.
 
-    It stays at most u while ``#(v <= u) >= h`` and at least l while ``#(v >= l) >= T + 1 - h``;
-    every corrupted submodel takes one from either count. Exact. (docs/rules.md, "Median".)
+    With T votes it is the h-th smallest, ``h = ceil(T / 2)``: always one of the votes. It stays at
+    most u while ``#(v <= u) >= h``, and at least l while ``#(v >= l) >= T + 1 - h``; every
+    corrupted submodel takes one from either count. Exact (appendix G.6 of [1]_; theory, section 5).
 
     Parameters
     ----------
-    stretch : float >= 1, default=1
-        Submodels with few columns predict close to the mean. Every vote becomes ``centre + stretch
-        * (vote - centre)``: a fixed increasing map, so every proof stands. Tune it on validation
-        rows.
-    centre : float, default=None
-        ``fit`` fills it with the median training target.
+    stretch : float, default=1.0
+        Submodels with few columns predict close to the mean. With ``stretch > 1`` every vote
+        becomes ``centre + stretch * (vote - centre)``: a fixed increasing map, so every certificate
+        stands. Tune it on validation rows.
+    centre : float, optional
+        The value that votes are stretched away from. By default ``fit`` uses the median training
+        target.
+
+    See Also
+    --------
+    partita.FeaturePartitionRegressor : The estimator that uses it.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> from partita.rules import Median
+    >>> votes = [[1.0, 2.0, 3.0, 4.0, 9.0]]
+    >>> proof = Median().certify(votes, lower=1.5, upper=5.0)
+    >>> float(proof.prediction[0]), int(proof.radius[0])
+    (3.0, 1)
+    >>> low, high = Median().interval(votes, radius=1)
+    >>> float(low[0]), float(high[0])
+    (2.0, 4.0)
     """
 
     def __init__(self, stretch: float = 1.0, centre: float | None = None) -> None:
@@ -46,25 +69,37 @@ class Median(Rule):
         ):
             raise InputError(f"centre is {self.centre!r}: it must be a finite number")
 
-    def filled(
+    def resolve(
         self,
         y: Array | None,
         classes: Array,
         probabilities: bool = True,
         balanced: bool = False,
         weights: Array | None = None,
-    ) -> "Median":
-        rule = Median(**self.get_params())
+    ) -> Self:
+        rule = type(self)(**self.get_params())
         if rule.centre is None and y is not None:
             rule.centre = float(np.median(y))
         return rule
 
-    def brief(self) -> "Median":
-        return Median(stretch=self.stretch)
+    def brief(self) -> Self:
+        return type(self)(stretch=self.stretch)
 
-    def _stretched(self, votes: Any) -> Array:
+    def votes(self, ballots: Any) -> Array:
+        """Return every submodel's value, stretched.
+
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels)
+            Every submodel's value.
+
+        Returns
+        -------
+        array of float64, shape (n_samples, n_submodels)
+            What the median is taken of.
+        """
         self.check()
-        array = array_of("votes", votes)
+        array = array_of("votes", ballots)
         if array.ndim != 2 or array.dtype.kind not in "fiub":
             raise InputError(
                 f"votes has shape {array.shape} and holds {array.dtype}: it must be numbers of "
@@ -74,7 +109,7 @@ class Median(Rule):
             raise InputError(f"votes has shape {array.shape}: there must be at least one submodel")
         array = np.ascontiguousarray(array, dtype=np.float64)
         finite = np.isfinite(array).all(axis=1)
-        refuse_unfinite("votes", -1 if finite.all() else int(np.argmin(finite)))
+        check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
         if self.stretch == 1:
             return array
         if self.centre is None:
@@ -85,9 +120,20 @@ class Median(Rule):
         with np.errstate(over="ignore"):
             return np.clip(self.centre + self.stretch * (array - self.centre), -LARGEST, LARGEST)
 
-    def decide(self, votes: Any) -> Array:
-        """The (stretched) lower median of every row."""
-        array = self._stretched(votes)
+    def decide(self, ballots: Any) -> Array:
+        """Return each row's lower median.
+
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels)
+            Every submodel's value.
+
+        Returns
+        -------
+        array of float64, shape (n_samples,)
+            The predictions.
+        """
+        array = self.votes(ballots)
         middle = (array.shape[1] + 1) // 2 - 1
         return np.asarray(np.partition(array, middle, axis=1)[:, middle])
 
@@ -100,12 +146,30 @@ class Median(Rule):
         cover: str = "bound",
         time_limit: float = 10.0,
     ) -> Certificates:
-        """Certify that each row's prediction stays in [lower, upper]; radius -1: it is outside now.
-        An infinite bound always holds.
+        """Certify that each row's prediction stays in [lower, upper].
 
-        ``reach``, ``cover`` and ``time_limit`` as in every rule.
+        Parameters
+        ----------
+        votes : array-like of shape (n_samples, n_submodels)
+            Every submodel's value.
+        lower, upper : float or array-like of shape (n_samples,)
+            The bounds; both are required. An infinite bound always holds.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap; the radius then counts units. By
+            default it counts submodels.
+        cover : {"bound", "exact"}, default="bound"
+            With ``reach``: a fast sound bound, or an integer program for each row that the bound
+            leaves undecided.
+        time_limit : float, default=10.0
+            Seconds per integer program; after that its dual bound is used, so the result stays
+            sound.
+
+        Returns
+        -------
+        Certificates
+            A radius of -1 means that the prediction itself is outside. There is no runner-up.
         """
-        array, low, high = self.checked(votes, lower, upper)
+        array, low, high = self.check_bounds(votes, lower, upper)
         radius, _ = kernels.stay_inside(array, low, high)
         proof = Certificates(
             self.decide(votes), radius, None, Counts("submodels", array.shape[1]), of_values=True
@@ -114,27 +178,61 @@ class Median(Rule):
             return proof
         check_cover(cover, time_limit)
         over = Reach(reach, array.shape[1])
-        return over_units(
-            proof,
-            over,
-            radius_in_units(kernels.median_gaps(array, low, high), over, cover, time_limit)[0],
-        )
+        in_units, _ = overlap_radius(self.gaps(array, low, high), over, cover, time_limit)
+        return count_units(proof, over, in_units)
 
-    def checked(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
-        """The stretched votes and the bounds of every row."""
+    def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
+        """Check votes and bounds.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_samples, n_submodels)
+            Every submodel's value.
+        lower, upper : float or array-like of shape (n_samples,)
+            The bounds; both are required.
+
+        Returns
+        -------
+        votes : array of float64, shape (n_samples, n_submodels)
+            The votes, stretched.
+        lower : array of float64, shape (n_samples,)
+            One lower bound per row.
+        upper : array of float64, shape (n_samples,)
+            One upper bound per row.
+        """
         if lower is None or upper is None:
             raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
-        array = self._stretched(votes)
-        low, high = bound("lower", lower, len(array)), bound("upper", upper, len(array))
+        array = self.votes(votes)
+        low, high = row_bound("lower", lower, len(array)), row_bound("upper", upper, len(array))
         check_order(low, high)
         return array, low, high
 
+    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+        lower, upper = bounds
+        return kernels.median_gaps(ballots, lower, upper)
+
     def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
-        """The values the prediction can take when at most ``radius`` submodels (units, given
-        ``reach``) are corrupted: (low, high)."""
+        """Compute which values a prediction can take under an attack of a given size.
+
+        Parameters
+        ----------
+        votes : array-like of shape (n_samples, n_submodels)
+            Every submodel's value.
+        radius : int
+            How many submodels (units, with ``reach``) the attacker owns.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap.
+
+        Returns
+        -------
+        low : array of shape (n_samples,)
+            The prediction stays at or above this; -inf where nothing holds it.
+        high : array of shape (n_samples,)
+            The prediction stays at or below this; inf where nothing holds it.
+        """
         if not isinstance(radius, Integral) or isinstance(radius, bool) or radius < 0:
             raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
-        array = np.sort(self._stretched(votes), axis=1)
+        array = np.sort(self.votes(votes), axis=1)
         n_rows, n_submodels = array.shape
         if reach is not None:
             radius = Reach(reach, n_submodels).most_reached(int(radius))

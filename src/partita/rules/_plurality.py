@@ -7,26 +7,46 @@ import numpy as np
 from .. import kernels
 from .._support.types import Array
 from ..certificates import Certificates
-from ._base import GapRule, certificates, mean_scores, softmax, vote_shares
+from ._ballots import mean_scores, softmax, vote_shares
+from ._base import GapRule, run_kernel
 
 
 class Plurality(GapRule):
-    """Most votes win.
+    """Predict the label that most submodels vote for.
 
-    One corrupted submodel moves one vote, so it closes the gap between the winner and a rival by at
-    most 2: the prediction survives ``floor((c_y - c_z - [z < y]) / 2)`` of them. Exact.
-    (docs/rules.md, "Plurality".)"""
+    One corrupted submodel moves one vote, so it closes the gap between the winner y and a label z
+    by at most 2: the prediction survives ``floor((c_y - c_z - [z < y]) / 2)`` corrupted submodels,
+    where c counts votes and z is the runner-up. Exact (Theorem 3 of [1]_; theory, section 2).
+
+    See Also
+    --------
+    RunOff : Also hears whom the submodels prefer among the two leaders.
+    Tournament : Hears all pairwise preferences; the default.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import Plurality
+    >>> votes = [[0, 0, 0, 1, 2], [1, 1, 0, 0, 2]]  # two rows, five submodels
+    >>> proof = Plurality().certify(np.eye(3)[votes])
+    >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
+    ([0, 0], [1, 0], [1, 1])
+    """
 
     needs_scores: ClassVar[bool] = False
 
     def decision(self, ballots: Array) -> Certificates:
-        return certificates("plurality", ballots, 0)
+        return run_kernel("plurality", ballots, 0)
 
-    def leaning(self, ballots: Array) -> Array:
+    def _soft_vote(self, ballots: Array) -> Array:
         votes = vote_shares(ballots)
-        return np.asarray(
-            (ballots.shape[1] * votes + softmax(mean_scores(ballots))) / (ballots.shape[1] + 1)
-        )  # less than a vote
+        scores = softmax(mean_scores(ballots))  # together they count less than one vote
+        return np.asarray((ballots.shape[1] * votes + scores) / (ballots.shape[1] + 1))
 
-    def gaps(self, ballots: Array) -> kernels.Gaps:
+    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         return kernels.gaps("plurality", ballots, 0)

@@ -1,4 +1,4 @@
-"""Which submodels a unit reaches."""
+"""Which submodels each unit reaches, and what that means for a radius."""
 
 from typing import Any
 
@@ -9,22 +9,28 @@ from ..errors import InputError
 
 
 class Reach:
-    """Units that reach several submodels each, those of equal reach merged: owning two of them is
-    owning one.
+    """The incidence of units and submodels, units of equal reach merged into groups.
+
+    Owning two units of equal reach is owning one, so only groups are counted.
 
     Parameters
     ----------
-    incidence : bool array (units, submodels)
+    incidence : array-like of bool, shape (n_units, n_submodels)
         Whether an attacker who owns the unit can change the submodel.
+    n_submodels : int
+        How many submodels there are; checked against ``incidence``.
 
     Attributes
     ----------
     n_units, n_submodels : int
-    groups : bool array (groups, submodels)
-        The different reaches there are, without the empty one.
-    unit_group : int array
+        The shape of the incidence.
+    groups : array of bool, shape (n_groups, n_submodels)
+        The distinct reaches, without the empty one.
+    unit_group : array of int, shape (n_units,)
         The group of each unit, -1 for a unit that reaches nothing.
-    starts, members : int arrays
+    sizes : array of int, shape (n_groups,)
+        How many submodels each group reaches.
+    starts, members : array of int
         The submodels of group g are ``members[starts[g]:starts[g + 1]]``.
     """
 
@@ -65,19 +71,16 @@ class Reach:
         return int(self.sizes.max(initial=0))
 
     def most_reached(self, n_units: int) -> int:
-        """A bound on the submodels that so many units can reach: the largest reaches added up, and
-        never more than all of them."""
-        together = int(np.sort(self.sizes)[::-1][:n_units].sum())
-        return min(together, int(self.groups.any(axis=0).sum()))
+        """Bound the submodels that so many units can reach: the largest reaches added up."""
+        total = int(np.sort(self.sizes)[::-1][:n_units].sum())
+        return min(total, int(self.groups.any(axis=0).sum()))
 
     def in_units(self, radius: Array) -> Array:
-        """A radius in groups as a radius in units: where not even all groups can break a row, all
-        units cannot."""
+        """Convert a radius in groups: where all groups cannot break a row, all units cannot."""
         return np.where(radius >= len(self), self.n_units, radius)
 
     def from_submodels(self, radius: Array) -> Array:
-        """The largest number of units that together reach at most ``radius`` submodels, whichever
-        they are."""
+        """Return how many units, whichever they are, reach at most ``radius`` submodels."""
         reached = np.array([self.most_reached(r) for r in range(1, len(self) + 1)], dtype=np.int64)
         units = np.searchsorted(reached, radius, side="right")
         return np.where(radius < 0, radius, self.in_units(units))

@@ -1,23 +1,43 @@
-"""Run-off: the two labels with most votes meet in a duel of all submodels."""
+"""Run-off: the two labels with the most votes meet in a duel of all submodels."""
 
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
-from ._base import Rule, certificates
+from ._base import Rule, run_kernel
 
 
 class RunOff(Rule):
-    """Round 1 keeps the two labels with the most votes; in round 2 every submodel sides with the
-    one it scores higher.
+    """Let the two labels with the most votes meet in a second round.
 
-    The winner falls only if a rival enters round 2 and beats it there, or if two rivals push it out
-    of the top two; the radius is the smaller of the two costs. (docs/rules.md, "Run-off".)
+    Round 1 keeps the two labels with the most votes; in round 2 every submodel sides with the one
+    it scores higher. The winner falls only if another label enters round 2 and beats it there, or
+    if two labels push it out of the top two; the radius is the smaller of the two costs (Theorem 4
+    of [1]_; theory, section 3).
 
     Parameters
     ----------
     exact : bool, default=False
-        False: the paper's bound, which prices entering and winning apart. True: the true smallest
-        attack, never below the bound.
+        False: the paper's bound, which prices entering and winning round 2 separately. True: the
+        size of the smallest attack, never below the bound.
+
+    See Also
+    --------
+    Plurality : Round 1 alone.
+    Tournament : Hears all pairwise preferences; the default.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import RunOff
+    >>> scores = np.array([[[3, 1, 0], [3, 1, 0], [0, 2, 1], [0, 2, 1], [1, 0, 2]]])
+    >>> proof = RunOff(exact=True).certify(scores)
+    >>> proof.prediction.tolist(), proof.radius.tolist()
+    ([0], [0])
     """
 
     def __init__(self, exact: bool = False) -> None:
@@ -29,4 +49,4 @@ class RunOff(Rule):
 
     def decision(self, ballots: Array) -> Certificates:
         self.check()
-        return certificates("runoff", ballots, self.exact)
+        return run_kernel("runoff", ballots, self.exact)

@@ -9,22 +9,42 @@ import numpy as np
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
-from ._base import Rule, as_ballots, certificates, over_units, vote_shares
+from ._ballots import as_ballots, vote_shares
+from ._base import Rule, count_units, run_kernel
 from ._reach import Reach
 
 
 class TopK(Rule):
-    """A label stays in the top k until k rivals rank above it; the cheapest attack gives its votes
-    to the k nearest. Exact.
+    """Certify that a given label stays among the k labels with the most votes.
 
-    The prediction is the plurality label. (docs/rules.md, "Top-k".)
+    A label stays in the top k until k others rank above it; the cheapest attack gives its votes to
+    the k nearest. Exact (theory, section 3). The prediction is the plurality label.
 
     Parameters
     ----------
     k : int, default=3
+        How many labels count as the top.
+
+    See Also
+    --------
+    Plurality : Certifies the label with the most votes.
+
+    References
+    ----------
+    Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial Attacks", AAAI
+    2024, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import TopK
+    >>> votes = [[0, 0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2, 2]]
+    >>> TopK(k=2).certify(np.eye(4)[votes], labels=[0, 0]).radius.tolist()
+    [1, 0]
     """
 
     needs_scores: ClassVar[bool] = False
+    needs_labels: ClassVar[bool] = True
 
     def __init__(self, k: int = 3) -> None:
         self.k = k
@@ -33,13 +53,36 @@ class TopK(Rule):
         if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
             raise InputError(f"k is {self.k!r}: it must be a whole number, 1 or above")
 
-    def certify(  # type: ignore[override]  # labels come first: they are what is asked about
-        self, ballots: Any, labels: Any = None, reach: Any = None, **cover: Any
+    def certify(  # type: ignore[override]  # labels come first: the radius is about them
+        self,
+        ballots: Any,
+        labels: Any = None,
+        reach: Any = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
-        """Certify that each row's label stays among its top k; radius -1: it is not there now.
+        """Certify that each row's label stays among the top k.
 
-        ``labels`` are class indexes, one per row: what the radius is about. ``reach`` as in every
-        rule."""
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+        labels : array-like of int, shape (n_samples,)
+            The class index that each row's radius is about, such as the true one. Required.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap; the radius then counts units. By
+            default it counts submodels.
+        cover : {"bound", "exact"}, default="bound"
+            Accepted for the sake of other rules; top-k has only the bound.
+        time_limit : float, default=10.0
+            Accepted for the sake of other rules.
+
+        Returns
+        -------
+        Certificates
+            ``prediction`` holds the given labels. A radius of -1 means that the label is outside
+            the top k now.
+        """
         array = as_ballots(ballots)
         if labels is None:
             raise InputError(
@@ -48,31 +91,31 @@ class TopK(Rule):
                 "prediction; give one label per row, such as the true ones"
             )
         n_rows, n_submodels, n_labels = array.shape
-        asked = np.asarray(labels)
+        given = np.asarray(labels)
         if (
-            asked.shape != (n_rows,)
-            or asked.dtype.kind not in "iu"
-            or not np.all((asked >= 0) & (asked < n_labels))
+            given.shape != (n_rows,)
+            or given.dtype.kind not in "iu"
+            or not np.all((given >= 0) & (given < n_labels))
         ):
             raise InputError(
                 f"labels must hold one class index from 0 to {n_labels - 1} for each of the "
                 f"{n_rows} rows"
             )
-        proof = replace(self._about(array, asked), truth=asked)
+        proof = replace(self._about(array, given), truth=given)
         if reach is None:
             return proof
         over = Reach(reach, n_submodels)
-        return over_units(proof, over, over.from_submodels(proof.radius))
+        return count_units(proof, over, over.from_submodels(proof.radius))
 
     def decision(self, ballots: Array) -> Certificates:
         return self._about(ballots, self.decide(ballots))
 
     def _about(self, ballots: Array, labels: Array) -> Certificates:
         self.check()
-        return certificates("topk", ballots, int(self.k), labels=labels)
+        return run_kernel("topk", ballots, int(self.k), labels=labels)
 
-    def leaning(self, ballots: Array) -> Array:
+    def _soft_vote(self, ballots: Array) -> Array:
         return vote_shares(ballots)
 
     def decide(self, ballots: Any) -> Array:
-        return certificates("plurality", as_ballots(ballots), 0).prediction
+        return run_kernel("plurality", as_ballots(ballots), 0).prediction

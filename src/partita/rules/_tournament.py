@@ -1,56 +1,81 @@
-"""The margin tournament: every pair of labels meets, and the label whose worst duel is best
-wins."""
+"""The margin tournament: every pair of labels meets; the label whose worst duel is best wins.
+
+Margins are computed in float64 and rounded once per pair; from there on everything is integer.
+Nothing may be added to a gap that an attacker can move: head starts are constants.
+"""
 
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from .. import kernels
+from .._support.arrays import array_of
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
-from ._base import GapRule, certificates, mean_scores, softmax
+from ._ballots import mean_scores, softmax
+from ._base import GapRule, run_kernel
 
-# What fit fills in where scores are log-probabilities: chosen on validation rows
-# (docs/defaults.md).
+# What fit uses where scores are log-probabilities; chosen on validation rows
+# (docs/results/defaults.md).
 DEFAULT_MARGIN = 0.25
 DEFAULT_PRIOR = 1.0
 DEFAULT_OFFSET = 0.25
 FULL_VOTE = 127  # what a full vote counts with a margin; 1 without
-MOST_VOTES = 1e9  # a larger head start decides every duel as well
+MOST_VOTES = 1e9  # head starts are clipped to this: it decides every duel
 
 
 class Tournament(GapRule):
-    """In the duel of y and z a submodel casts ``s`` in [-Q, Q]; y wins while ``b(y) - b(z) + sum(s)
-    >= [z < y]`` for every z.
+    """Let every pair of labels meet; the label whose worst duel is best wins.
 
-    A corrupted submodel casts -Q at worst, which costs ``s + Q``: the radius is how many of the
-    largest such costs fit into the smallest lead. The head starts b are constants, out of the
-    attacker's reach. Sound; a lower bound. (docs/rules.md, "Tournament".)
+    In the duel of y and z a submodel casts an integer ``s`` in [-Q, Q], and y wins while
+    ``b(y) - b(z) + sum(s) >= [z < y]`` for every z. A corrupted submodel casts -Q at worst, which
+    costs ``s + Q``: the radius is how many of the largest such costs fit into the smallest lead.
+    The head starts b are constants that no attacker can move. Sound; a lower bound, exact for two
+    labels (theory, section 4).
 
     Parameters
     ----------
-    margin : float >= 0, default=None
-        The lead in score at which a submodel casts a full vote: ``s = round(Q * clip((g(y) - g(z))
-        / margin, -1, 1))`` with Q = 127. Undecided submodels then nearly abstain. 0: the sign of
-        the lead (Q = 1). None: ``fit`` fills in 0.25 where the submodels' scores are
-        log-probabilities; otherwise 0.
-    prior : float in [0, 1], default=None
+    margin : float, optional
+        The lead in score at which a submodel casts a full vote:
+        ``s = round(Q * clip((g(y) - g(z)) / margin, -1, 1))`` with Q = 127, so that undecided
+        submodels nearly abstain. 0: the sign of the lead (Q = 1). By default ``fit`` uses 0.25
+        where the submodels' scores are log-probabilities, and 0 otherwise.
+    prior : float, optional
         Subtract ``prior * log(share of the label)`` from every score, so that weak submodels do not
-        all answer with the commonest label. None: ``fit`` fills in 1 where the scores are
-        log-probabilities and the labels' shares are known; otherwise 0.
-    offset : float, array of C numbers, or mapping from labels to numbers, default=None
-        A head start for each label that counts once, not once per submodel. An array or a mapping:
-        in full votes, so that ``{"fraud": 2}`` gives that label two votes: more recall for it, less
-        precision. A number: that many times the log share of each label (divided by the margin),
-        which puts back once what ``prior=1`` takes out of every submodel. None: ``fit`` fills in
-        0.25 with the prior, where that is left open too; otherwise 0.
-    shares : array of C numbers, default=None
-        The labels' shares for ``prior`` and a single ``offset``; ``fit`` fills them in from the
+        all vote for the most common label; between 0 and 1. By default ``fit`` uses 1 where the
+        scores are log-probabilities and the labels' shares are known, and 0 otherwise.
+    offset : float, array-like of shape (n_classes,) or mapping, optional
+        A head start for each label that counts once, not once per submodel. An array, or a mapping
+        from labels to numbers: in full votes, so that ``{"fraud": 2}`` gives that label two votes
+        (more recall for it, less precision). A number: that many times the log share of each label
+        (divided by the margin), which puts back once what ``prior=1`` takes out of every submodel.
+        By default ``fit`` uses 0.25 together with its own prior, and 0 otherwise.
+    shares : array-like of shape (n_classes,), optional
+        The labels' shares for ``prior`` and a single ``offset``; by default ``fit`` counts the
         training labels.
+
+    See Also
+    --------
+    RunOff : Hears the duel of the two leaders only.
+    Plurality : Hears first choices only.
+
+    References
+    ----------
+    Theory, sections 2 and 4. The gap certificate generalises Theorem 3 of Z. Hammoudeh and D. Lowd,
+    "Provable Robustness Against a Union of L0 Adversarial Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import Tournament
+    >>> scores = np.array([[[2.0, 1.0, 0.0], [1.0, 0.9, 0.0], [2.0, 0.0, 1.0]]])
+    >>> proof = Tournament().certify(scores)
+    >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
+    ([0], [1], [1])
     """
 
     def __init__(
@@ -79,18 +104,18 @@ class Tournament(GapRule):
 
     @property
     def needs_shares(self) -> bool:
-        """Whether a setting is about the labels' shares."""
+        """Whether a setting depends on the labels' shares."""
         return bool(self.prior) or bool(_is_number(self.offset) and self.offset)
 
-    def filled(
+    def resolve(
         self,
         y: Array | None,
         classes: Array,
         probabilities: bool = True,
         balanced: bool = False,
         weights: Array | None = None,
-    ) -> "Tournament":
-        rule = Tournament(**self.get_params())
+    ) -> Self:
+        rule = type(self)(**self.get_params())
         if rule.shares is None and y is not None:
             rule.shares = _shares(y, classes, weights)
         if rule.margin is None:
@@ -108,9 +133,9 @@ class Tournament(GapRule):
             rule.shares = None
         return rule
 
-    def brief(self) -> "Tournament":
+    def brief(self) -> Self:
         offset = None if _is_number(self.offset) and not self.offset else self.offset
-        return Tournament(margin=self.margin, prior=self.prior, offset=offset)
+        return type(self)(margin=self.margin, prior=self.prior, offset=offset)
 
     def _log_shares(self, n_labels: int) -> Array:
         if self.shares is None:
@@ -119,7 +144,7 @@ class Tournament(GapRule):
                 f"shares is missing: with {name}={value} give the labels' shares of the training "
                 "rows"
             )
-        shares = np.asarray(self.shares, dtype=np.float64)
+        shares = array_of("shares", self.shares, np.float64)
         if shares.shape != (n_labels,) or not np.all((shares > 0) & (shares < np.inf)):
             raise InputError(
                 f"shares has shape {shares.shape}: it must hold {n_labels} positive numbers, one "
@@ -128,12 +153,22 @@ class Tournament(GapRule):
         return np.asarray(np.log(shares))
 
     def _shift(self, n_labels: int) -> Array | None:
-        """What is subtracted from every submodel's scores."""
+        """Return what is subtracted from every submodel's scores."""
         return np.asarray(self.prior * self._log_shares(n_labels)) if self.prior else None
 
     def head_start(self, n_labels: int) -> Array:
-        """What each label's gaps have before any submodel is heard, as integers in the scale of the
-        gaps."""
+        """Compute each label's head start.
+
+        Parameters
+        ----------
+        n_labels : int
+            How many labels there are.
+
+        Returns
+        -------
+        array of int, shape (n_labels,)
+            Integers in the scale of the gaps; all 0 without an offset.
+        """
         if self.offset is None or (_is_number(self.offset) and not self.offset):
             return np.zeros(n_labels, dtype=np.int64)
         if _is_number(self.offset):
@@ -156,7 +191,7 @@ class Tournament(GapRule):
 
     @property
     def full_vote(self) -> int:
-        """What one submodel that is sure adds to a gap."""
+        """What one decided submodel adds to a gap."""
         return FULL_VOTE if self.margin else 1
 
     def _setting(self, n_labels: int) -> tuple[float, Array]:
@@ -165,11 +200,11 @@ class Tournament(GapRule):
 
     def decision(self, ballots: Array) -> Certificates:
         n_labels = ballots.shape[2]
-        return certificates(
+        return run_kernel(
             "tournament", ballots, self._setting(n_labels), shift=self._shift(n_labels)
         )
 
-    def leaning(self, ballots: Array) -> Array:
+    def _soft_vote(self, ballots: Array) -> Array:
         n_submodels, n_labels = ballots.shape[1:]
         shift = self._shift(n_labels)
         scores = mean_scores(ballots) - (0.0 if shift is None else shift)
@@ -177,23 +212,22 @@ class Tournament(GapRule):
             scores + self.head_start(n_labels) * (self.margin or 1.0) / self.full_vote / n_submodels
         )
 
-    def gaps(self, ballots: Array) -> kernels.Gaps:
+    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         n_labels = ballots.shape[2]
-        return kernels.gaps(
-            "tournament", ballots, self._setting(n_labels), shift=self._shift(n_labels)
-        )
+        shift = self._shift(n_labels)
+        return kernels.gaps("tournament", ballots, self._setting(n_labels), shift)
 
-    def with_rival(self, proof: Certificates, rival: Array) -> Certificates:
-        return (
-            proof
-            if proof.runner_up is None
-            else replace(proof, runner_up=np.where(rival < 0, proof.runner_up, rival))
-        )
+    def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
+        if proof.runner_up is None:
+            return proof
+        return replace(proof, runner_up=np.where(runner_up < 0, proof.runner_up, runner_up))
 
 
 def _shares(y: Array, classes: Array, weights: Array | None) -> Array:
-    """The labels' shares, none of them 0. Weights that are whole numbers are repetitions of rows;
-    others are scaled to one a row."""
+    """Compute the labels' shares, none of them 0.
+
+    Weights that are whole numbers count as repetitions of rows; others are scaled to a mean of 1.
+    """
     counted = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not np.all(counted == np.floor(counted)):
         counted = counted * np.count_nonzero(counted) / counted.sum()
@@ -206,7 +240,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _by_class(offset: Mapping[Any, float], classes: Array) -> list[float]:
-    """Head starts in the order of the classes; a label may be named as a text."""
+    """Put head starts in the order of the classes; a label may be named by its text."""
     known = {str(label): position for position, label in enumerate(classes.tolist())}
     votes = [0.0] * len(classes)
     for label, number in offset.items():
@@ -220,7 +254,7 @@ def _by_class(offset: Mapping[Any, float], classes: Array) -> list[float]:
 
 
 def _is_offset(offset: Any) -> bool:
-    """Whether this is a finite number, or a list of finite numbers."""
+    """Whether this is a finite number or a list of finite numbers."""
     try:
         array = np.asarray(offset, dtype=np.float64)
     except (TypeError, ValueError):

@@ -1,12 +1,21 @@
-"""The HTTP service: rows as JSON in, predictions with their proofs out."""
+"""The HTTP service: rows as JSON in, predictions with their proofs out.
+
+A request's walk: ``_security`` (Host, token, size), ``_rows`` (JSON to columns), the workflow's
+certified table, ``_responses`` (JSON out). ``_app`` has the routes, ``_run`` the sockets.
+
+Responses are described by pydantic models and FastAPI makes the OpenAPI page of them. Requests are
+read by hand: pydantic would take the last of two equal names, convert ``"1"`` to a number, and lose
+the row and the column that an error is about; a proof is about exactly the cells that were sent.
+"""
 
 from typing import TYPE_CHECKING
 
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._app import make_app, run
+    from ._app import make_app
+    from ._run import run
 
 __all__ = ["make_app", "run"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"make_app": "_app", "run": "_app"})
+__getattr__, __dir__ = lazy_names(__name__, {"make_app": "_app", "run": "_run"})

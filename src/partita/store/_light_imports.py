@@ -1,5 +1,8 @@
-"""Importing skops imports every module of scikit-learn, and with them PyTorch where it is
-installed: seconds and 300 MB for no use."""
+"""An import hook that keeps PyTorch out of an import that does not need it.
+
+Importing skops imports every module of scikit-learn, and with them PyTorch where it is installed:
+seconds and 300 MB for nothing. Other threads, and later imports, must not notice the hook.
+"""
 
 import sys
 from collections.abc import Iterator
@@ -11,7 +14,7 @@ from typing import Any
 
 class _NoTorch(MetaPathFinder):
     def __init__(self) -> None:
-        self._thread = get_ident()  # what other threads import meanwhile is their affair
+        self._thread = get_ident()
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
         if name == "torch" and get_ident() == self._thread:
@@ -20,8 +23,7 @@ class _NoTorch(MetaPathFinder):
 
 @contextmanager
 def without_torch() -> Iterator[None]:
-    """What is imported within goes without PyTorch, unless it is there already; later it can be
-    imported as ever."""
+    """Imports in this block, on this thread, go without PyTorch unless it is loaded already."""
     finder = _NoTorch()
     sys.meta_path.insert(0, finder)
     try:

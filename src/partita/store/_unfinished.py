@@ -1,10 +1,10 @@
-"""A stored model in the making: its submodels come one by one, perhaps from several machines, and
-whatever is there survives.
+"""A stored model that grows: submodels arrive one by one, perhaps from several machines.
 
-Each submodel is a file in the model's folder, written whole, and then a note of its hash, in
-``unfinished/``, beside the plan of the fit. What has a note and the right hash is finished;
+Each submodel is a file in the model's folder, written whole, and then a note of its hash in
+``unfinished/``, beside the plan of the fit. A submodel with a note and the right hash is finished;
 anything else is fitted again. The manifest comes last: until then the folder holds no model, or
-still the one that was there before."""
+still an earlier one.
+"""
 
 import hashlib
 import json
@@ -13,27 +13,19 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_whole
+from .._support.atomic import write_atomic
 from ..ensemble._failures import FixedVote
 from ..errors import InputError, StoreError
-from ._manifest import MANIFEST
-from ._store import (
-    ESTIMATOR,
-    UNFINISHED,
-    check_place,
-    manifest_of,
-    packed,
-    submodel_name,
-    sweep_out,
-)
+from ._layout import ESTIMATOR, MANIFEST, UNFINISHED, submodel_name
+from ._save import check_place, manifest_bytes, remove_leftovers, stored_estimator
 
 PLAN = "plan.json"
-PATIENCE = 60  # seconds; network folders may remember for so long that a file was not there
+PATIENCE = 60  # seconds; a network folder may go on saying for so long that a file is not there
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A submodel that is stored."""
+class StoredSubmodel:
+    """A submodel whose file is written."""
 
     t: int
     name: str
@@ -42,12 +34,13 @@ class Kept:
     failure: str | None = None  # why it casts a fixed vote, if it does
 
 
-class Unfinished:
+class UnfinishedModel:
     """The folder of a model whose submodels are being fitted.
 
     Parameters
     ----------
-    folder : where the model goes
+    folder : str or path
+        Where the model goes; all workers must see it under the same path.
     """
 
     def __init__(self, folder: Any) -> None:
@@ -60,8 +53,10 @@ class Unfinished:
         self._notes = self.folder / UNFINISHED
 
     def begin(self, plan: dict[str, Any]) -> None:
-        """Begin, or go on with what was begun; an error where that was another fit. ``plan``: all
-        that the submodels depend on."""
+        """Begin or resume a fit; an error if the folder holds the beginning of another one.
+
+        ``plan`` is everything that the submodels depend on.
+        """
         plan = json.loads(json.dumps(plan))
         place = self._notes / PLAN
         if place.is_file():
@@ -74,73 +69,67 @@ class Unfinished:
             )
             if other is not None:
                 raise InputError(
-                    f"out {str(self.folder)!r} holds the beginning of another fit (its {other} "
-                    "differ): choose another place, or delete "
-                    f"{str(self._notes)!r} to give that one up"
+                    f"out {str(self.folder)!r} holds the beginning of another fit, which differs "
+                    f"in {other!r}: choose another place, or delete {str(self._notes)!r} to give "
+                    "that one up"
                 )
             return
-        self._written(lambda: write_whole(place, json.dumps(plan, indent=1).encode()), "the plan")
+        self._write("the plan", place, json.dumps(plan, indent=1).encode())
 
-    def kept(self, t: int) -> Kept | None:
-        """Submodel t, if it is stored whole."""
+    def find(self, t: int) -> StoredSubmodel | None:
+        """Submodel t, if its file is complete."""
         try:
-            kept = Kept(**json.loads(self._note(t).read_bytes()))
-            content = (self.folder / kept.name).read_bytes()
+            stored = StoredSubmodel(**json.loads(self._note(t).read_bytes()))
+            content = (self.folder / stored.name).read_bytes()
         except (OSError, ValueError, TypeError):
             return None
         same = (
-            hashlib.sha256(content).hexdigest() == kept.sha256
-            and len(content) == kept.bytes
-            and kept.t == t
+            hashlib.sha256(content).hexdigest() == stored.sha256
+            and len(content) == stored.bytes
+            and stored.t == t
         )
-        return kept if same else None
+        return stored if same else None
 
-    def keep(self, t: int, submodel: Any) -> Kept:
-        """Store submodel t: first the file, then the note that says it is whole."""
-        name, facts, content = packed(submodel_name(t), submodel)
-        kept = Kept(
-            t, name, **facts, failure=submodel.cause if isinstance(submodel, FixedVote) else None
-        )
-        self._written(lambda: write_whole(self.folder / name, content), f"submodel {t}")
-        self._written(
-            lambda: write_whole(self._note(t), json.dumps(asdict(kept)).encode()), f"submodel {t}"
-        )
-        return kept
+    def add(self, t: int, submodel: Any) -> StoredSubmodel:
+        """Store submodel t: first the file, then the note that says it is complete."""
+        file = stored_estimator(submodel_name(t), submodel)
+        failure = submodel.cause if isinstance(submodel, FixedVote) else None
+        stored = StoredSubmodel(t, file.name, **file.facts, failure=failure)
+        self._write(f"submodel {t}", self.folder / file.name, file.content)
+        self._write(f"submodel {t}", self._note(t), json.dumps(asdict(stored)).encode())
+        return stored
 
-    def wait_for(self, kept: Kept) -> None:
-        """See for oneself that a submodel is stored: another machine's file may take a while to be
-        seen on this one."""
+    def wait_for(self, stored: StoredSubmodel) -> None:
+        """Wait until a submodel can be read here: another machine's file may take a while."""
         end = time.monotonic() + PATIENCE
-        while self.kept(kept.t) != kept:
+        while self.find(stored.t) != stored:
             if time.monotonic() > end:
                 raise StoreError(
-                    f"submodel {kept.t} is fitted, but not in {str(self.folder)!r}: all workers "
+                    f"submodel {stored.t} is fitted, but not in {str(self.folder)!r}: all workers "
                     "must see this folder under the same path"
                 )
             time.sleep(0.2)
 
-    def finish(self, model: Any, submodels: list[Kept], about: dict[str, Any]) -> Path:
-        """Make a model of the submodels that are kept: the manifest replaces that of an earlier
-        model in one step."""
-        files = {kept.name: {"sha256": kept.sha256, "bytes": kept.bytes} for kept in submodels}
+    def finish(self, model: Any, submodels: list[StoredSubmodel], about: dict[str, Any]) -> Path:
+        """Write the manifest, which replaces that of an earlier model in one step."""
+        files = {one.name: {"sha256": one.sha256, "bytes": one.bytes} for one in submodels}
         if model.estimator is not None:
-            name, facts, content = packed(ESTIMATOR, model.estimator)
-            files[name] = facts
-            self._written(lambda: write_whole(self.folder / name, content), "the estimator")
-        manifest = manifest_of(model, files, about)
-        self._written(lambda: write_whole(self.folder / MANIFEST, manifest), "the manifest")
-        sweep_out(self.folder, set(files))
+            file = stored_estimator(ESTIMATOR, model.estimator)
+            files[file.name] = file.facts
+            self._write("the estimator", self.folder / file.name, file.content)
+        manifest = manifest_bytes(model, files, about)
+        self._write("the manifest", self.folder / MANIFEST, manifest)
+        remove_leftovers(self.folder, set(files))
         return self.folder
 
     def _note(self, t: int) -> Path:
         return self._notes / f"{submodel_name(t)}.json"
 
-    def _written(self, write: Any, what: str) -> None:
+    def _write(self, what: str, path: Path, content: bytes) -> None:
         try:
-            write()
+            write_atomic(path, content)
         except OSError as exc:
             raise StoreError(
-                f"{what} cannot be written to {str(self.folder)!r} ({exc.strerror or exc}): what "
-                "is finished is kept, so make room and run "
-                "the same again"
+                f"{what} cannot be written to {str(self.folder)!r} ({exc.strerror or exc}): "
+                "finished submodels are safe, so make room and run the same again"
             ) from exc

@@ -1,8 +1,9 @@
-"""What a column holds when it comes from outside: a number, a boolean, a time, or a text.
+"""What a column from outside holds: numbers, booleans, times, or text.
 
-Which of them is settled when a model is fitted. From then on every cell is read by itself, by its
+The kind is settled when a model is fitted. From then on every cell is read by itself, by its
 column's kind: guessing the type of a column from a batch would let one row's cell change how
-another row's is read."""
+another row's is read.
+"""
 
 import math
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError
+from ._missing import is_missing
 
 NUMBER, BOOLEAN, TIME, TEXT = "number", "boolean", "time", "text"
 KINDS = (NUMBER, BOOLEAN, TIME, TEXT)
@@ -21,12 +23,43 @@ EXPECTED = {
     NUMBER: "a number",
     BOOLEAN: "true or false",
     TIME: "a time such as 2026-01-31 or 2026-01-31T12:00:00",
-    TEXT: "a text",
+    TEXT: "text",
 }
 
 
 class CellError(InputError):
-    """A cell that is not of its column's kind."""
+    """A cell that is not of its column's kind.
+
+    Raised while a table is read; the message names row, column and value.
+
+    Parameters
+    ----------
+    row : int
+        The row, counted from 0 without a header.
+    column : str
+        The column's name.
+    kind : {"number", "boolean", "time", "text"}
+        What the column holds.
+    value : Any
+        What the cell holds instead.
+
+    Attributes
+    ----------
+    row : int
+        The row, counted from 0 without a header.
+    column : str
+        The column's name.
+
+    See Also
+    --------
+    partita.tables.open_file : Reads tables whose cells are checked.
+
+    Examples
+    --------
+    >>> from partita.tables import CellError
+    >>> print(CellError(3, "price", "number", "n/a"))
+    row 3, column 'price' holds 'n/a' where a number is needed
+    """
 
     def __init__(self, row: int, column: str, kind: str, value: Any) -> None:
         shown = repr(value) if len(repr(value)) <= 40 else repr(value)[:37] + "..."
@@ -34,19 +67,18 @@ class CellError(InputError):
             f"row {row}, column {column!r} holds {shown} where {EXPECTED[kind]} is needed"
         )
         self.row, self.column = row, column
-        self._made_of = (row, column, kind, value)
+        self._arguments = (row, column, kind, value)
 
     def __reduce__(self) -> Any:  # an error may come back from another process
-        return CellError, self._made_of
+        return CellError, self._arguments
 
 
-def of_frame(frame: "nw.DataFrame[Any]") -> dict[str, str | None]:
-    """The kind of every column of a frame in memory; None where a file could not give back what the
-    frame holds."""
-    return {str(name): _of_series(frame[:, j]) for j, name in enumerate(frame.columns)}
+def frame_kinds(frame: "nw.DataFrame[Any]") -> dict[str, str | None]:
+    """The kind of each column of a frame; None where a file could not give back its values."""
+    return {str(name): _series_kind(frame[:, j]) for j, name in enumerate(frame.columns)}
 
 
-def _of_series(series: "nw.Series[Any]") -> str | None:
+def _series_kind(series: "nw.Series[Any]") -> str | None:
     dtype = series.dtype
     if dtype.is_numeric():
         return NUMBER
@@ -55,28 +87,43 @@ def _of_series(series: "nw.Series[Any]") -> str | None:
     if dtype == nw.String:
         return TEXT
     if dtype == nw.Unknown and series.null_count() == len(series):
-        return NUMBER  # a column without a type, as files have it too (arrow_columns.kind_of)
+        return NUMBER  # a column without a type, as in files (_arrow.arrow_kind)
     if dtype == nw.Object:
-        return (
-            TEXT if all(isinstance(value, str) for value in series.drop_nulls().to_list()) else None
-        )
+        present = [value for value in series.to_list() if not is_missing(value)]
+        return TEXT if all(isinstance(value, str) for value in present) else None
     return None
 
 
-def cells(values: Sequence[Any], kind: str, column: str, first_row: int = 0) -> Array:
-    """A column of cells from outside, each read by itself: floats with NaN for gaps, or texts with
-    NaN for gaps."""
+def read_cells(values: Sequence[Any], kind: str, column: str, first_row: int = 0) -> Array:
+    """Read a column of cells one by one: floats, or strings for TEXT; NaN where one is missing.
+
+    Parameters
+    ----------
+    values : sequence
+        The cells as they came from outside.
+    kind : {"number", "boolean", "time", "text"}
+        What the column holds.
+    column : str
+        Its name, for the message.
+    first_row : int, default=0
+        Where these cells begin in their table, for the message.
+
+    Raises
+    ------
+    CellError
+        If a cell is of another kind.
+    """
     read = READERS[kind]
-    out = np.empty(len(values), dtype=object if kind == TEXT else np.float64)
+    cells = np.empty(len(values), dtype=object if kind == TEXT else np.float64)
     for i, value in enumerate(values):
-        if value is None or (isinstance(value, float) and math.isnan(value)):
-            out[i] = math.nan
+        if is_missing(value):
+            cells[i] = math.nan
             continue
         try:
-            out[i] = read(value)
+            cells[i] = read(value)
         except (TypeError, ValueError, OverflowError) as exc:
             raise CellError(first_row + i, column, kind, value) from exc
-    return out
+    return cells
 
 
 def _number(value: Any) -> float:

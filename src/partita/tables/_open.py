@@ -1,29 +1,14 @@
-"""Tables in files: CSV and Parquet."""
+"""Open a table in a file, by its format."""
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ._csv import CsvFile, CsvOptions
-from ._file import File, FileTable, LoadedFile, Split, frame_of
-from ._parquet import ParquetFile, footers_of, last_change_of
-
-__all__ = [
-    "CsvOptions",
-    "File",
-    "FileTable",
-    "LoadedFile",
-    "Split",
-    "footers_of",
-    "frame_of",
-    "last_change_of",
-    "open_file",
-    "sha256_of",
-]
-
-HASHED_AT_ONCE = 2**22
+from ._csv import CsvFile
+from ._csv_options import CsvOptions
+from ._file import File, Split
+from ._parquet import ParquetFile
 
 
 def open_file(
@@ -33,25 +18,55 @@ def open_file(
     split: Split | None = None,
     csv: CsvOptions | None = None,
 ) -> File:
-    """Look at a table in a file.
+    """Open a table in a CSV or Parquet file.
 
     Parameters
     ----------
     path : str or path
         A .csv, .csv.gz or .parquet file, or a folder of Parquet files.
     argument : str, default="data"
-        What the path is called in messages.
+        What messages call the path.
     kinds : mapping of str to str, optional
-        How a CSV file's columns are read; by default as they look.
+        What the columns of a CSV file hold: "number", "boolean", "time" or "text". By default it is
+        guessed from the cells; give a fitted model's ``kinds_`` to read new rows as the training
+        rows were read.
     split : (column, value), optional
-        Only the rows that have this value count.
+        Keep only the rows with this value in this column.
     csv : CsvOptions, optional
-        How a CSV file is written; Parquet needs no options.
+        How a CSV file is written. Parquet needs no options.
 
     Returns
     -------
     File
-        The table, of which a Parquet file's columns are not read yet.
+        The table: ``names``, ``n_rows``, ``kind(name)``, ``target(name)``, and ``table(kinds)``,
+        which makes the ``X`` for fit and certify. A CSV file is read once; of a Parquet file, each
+        submodel reads its own columns when it needs them.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is not a table, or no row is left by ``split``.
+    MissingExtraError
+        If pandas or pyarrow is not installed.
+
+    See Also
+    --------
+    partita.tables.open_table : A table from an array or a frame in memory.
+    partita.fit_parquet : Fit from a table that is larger than memory.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from partita.tables import open_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "t.csv").write_text("price,colour,y\\n1.5,red,0\\n,blue,1\\n")
+    ...     file = open_file(Path(folder, "t.csv"))
+    >>> {name: file.kind(name) for name in file.names}
+    {'price': 'number', 'colour': 'text', 'y': 'number'}
+    >>> X = file.table({"price": "number", "colour": "text"})
+    >>> X.take([0])["price"].tolist()
+    [1.5, nan]
     """
     place = Path(path)
     if not place.exists():
@@ -66,11 +81,11 @@ def open_file(
             f"{argument} {str(place)!r} is neither .csv nor .parquet: give a table in one of the "
             "two"
         )
-    twice = next((name for name in file.names if file.names.count(name) > 1), None)
-    if twice is not None:
+    duplicate = next((name for name in file.names if file.names.count(name) > 1), None)
+    if duplicate is not None:
         raise InputError(
-            f"{argument} {str(place)!r} has two columns named {twice!r}: rename one, so that each "
-            "can be told apart"
+            f"{argument} {str(place)!r} has two columns named {duplicate!r}: rename one, so that "
+            "each can be told apart"
         )
     if split is not None and not file.n_rows:
         raise InputError(
@@ -78,17 +93,3 @@ def open_file(
             f"{str(place)!r} has: ask for another"
         )
     return file
-
-
-def sha256_of(path: Any) -> str:
-    """The hash of a file's content; of a folder, that of its files' names and contents."""
-    place = Path(path)
-    digest = hashlib.sha256()
-    if place.is_dir():
-        for file in sorted(file for file in place.rglob("*") if file.is_file()):
-            digest.update(f"{file.relative_to(place)} {sha256_of(file)}\n".encode())
-        return digest.hexdigest()
-    with place.open("rb") as content:
-        while block := content.read(HASHED_AT_ONCE):
-            digest.update(block)
-    return digest.hexdigest()

@@ -1,7 +1,8 @@
-"""Tables that are not files on this machine: standard input, and addresses such as https:// and s3:// (through fsspec).
+"""Tables that are not files on this machine: standard input, and URLs (through fsspec).
 
 They are copied to a temporary folder first and read from there, so that what is hashed is what is
 read, and a table that changes meanwhile stays one table. The copy is removed when the work is done.
+Messages must never show what may be secret in a URL: a password, or the query of a signed link.
 """
 
 import errno
@@ -16,38 +17,42 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
+from .._support.messages import one_line
+from .._support.optional import require
 from ..errors import InputError, MissingExtraError, PartitaError
-from ._arrow import first_line
 
 STDIN = "-"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=://)")
-# what fsspec needs beside itself
+# the library that fsspec needs for a scheme, and how to install it
 BACKENDS = {
     "http": ("aiohttp", "partita[remote]"),
     "https": ("aiohttp", "partita[remote]"),
     "s3": ("s3fs", "s3fs"),
     "gs": ("gcsfs", "gcsfs"),
 }
-PATIENCE = 60  # seconds without a byte
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+STALL_SECONDS = 60  # without a byte
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+# Where each temporary copy came from. An error is reported after its copy is gone, so entries stay.
+_COPIES: dict[str, str] = {}
 
 
 def is_local(data: Any) -> bool:
-    """Whether this is a path on this machine, not standard input or an address."""
+    """Whether this is a path on this machine, not standard input or a URL of another."""
     return str(data) != STDIN and (SCHEME.match(str(data)) or ["file"])[0].lower() == "file"
 
 
 @contextmanager
 def local_copy(data: Any, argument: str = "data") -> Iterator[Path]:
-    """A path at which a table can be read as long as the block lasts.
+    """A path at which a table can be read while the block lasts.
 
     Parameters
     ----------
     data : str or path
-        A path, which is given back as it is; ``-``, standard input, which must be CSV; or an address: ``file://``, ``https://``,
-        ``s3://`` or any other that fsspec knows.
+        A path, which is returned as it is; ``-``, standard input, which must be CSV; or a URL:
+        ``file://``, ``https://``, ``s3://`` or any other that fsspec knows.
     argument : str, default="data"
-        What it is called in messages.
+        What messages call it.
 
     Yields
     ------
@@ -55,39 +60,46 @@ def local_copy(data: Any, argument: str = "data") -> Iterator[Path]:
         The file itself, or a temporary copy of it.
     """
     text = str(data)
-    scheme = SCHEME.match(text)
     if is_local(text):
-        yield Path(data) if scheme is None else _path_of(text, argument)
+        yield Path(data) if SCHEME.match(text) is None else _path_of(text, argument)
         return
     with tempfile.TemporaryDirectory(prefix="partita-") as folder:
         try:
             path = (
-                _from_standard_input(Path(folder))
+                _copy_stdin(Path(folder))
                 if text == STDIN
-                else _downloaded(text, argument, Path(folder))
+                else _download(text, argument, Path(folder))
             )
         except OSError as exc:
             if isinstance(exc, PartitaError):
                 raise
             raise InputError(
-                f"{argument} {_shown(text)!r} cannot be copied to {folder!r} "
-                f"({exc.strerror or exc}): make room, or set TMPDIR to a place "
-                "that has it"
+                f"{argument} {_without_secrets(text)!r} cannot be copied to {folder!r} "
+                f"({exc.strerror or exc}): make room, or set TMPDIR to a place that has it"
             ) from exc
+        _COPIES[str(path)] = _without_secrets(text)
         yield path
 
 
-def _path_of(address: str, argument: str) -> Path:
-    parts = urlsplit(address)
+def name_origins(message: str) -> str:
+    """A message in which every temporary copy goes by where it came from."""
+    for copy, origin in _COPIES.items():
+        message = message.replace(copy, origin)
+    return message
+
+
+def _path_of(url: str, argument: str) -> Path:
+    """The path of a file:// URL."""
+    parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
         raise InputError(
-            f"{argument} {address!r} is on another machine, {parts.netloc!r}: give a path on this "
+            f"{argument} {url!r} is on another machine, {parts.netloc!r}: give a path on this "
             "one, file:///folder/table.csv"
         )
     return Path(url2pathname(parts.path))
 
 
-def _from_standard_input(folder: Path) -> Path:
+def _copy_stdin(folder: Path) -> Path:
     path = folder / "stdin.csv"
     if sys.stdin is None:
         raise InputError(
@@ -103,33 +115,33 @@ def _from_standard_input(folder: Path) -> Path:
     return path
 
 
-def _downloaded(address: str, argument: str, folder: Path) -> Path:
+def _download(url: str, argument: str, folder: Path) -> Path:
     """A copy of a file, or of a folder of Parquet files, in this folder."""
-    files, place = _file_system(address, argument)
-    name = re.sub(r"[^\w.-]", "_", PurePosixPath(unquote(urlsplit(address).path)).name)[-100:]
+    files, place = _file_system(url, argument)
+    name = re.sub(r"[^\w.-]", "_", PurePosixPath(unquote(urlsplit(url).path)).name)[-100:]
     try:
-        if not _is_web(address) and files.isdir(place):
-            return _folder_of(files, place, folder / (name.strip(".") or "table"))
+        if not _is_web(url) and files.isdir(place):
+            return _download_folder(files, place, folder / (name.strip(".") or "table"))
         if not re.search(r"\.(csv(\.\w+)?|parquet|pq)$", name.lower()):
             raise InputError(
-                f"{argument} {_shown(address)!r} is neither .csv nor .parquet: give a table in "
-                "one of the two"
+                f"{argument} {_without_secrets(url)!r} is neither .csv nor .parquet: give a table "
+                "in one of the two"
             )
         files.get_file(place, str(folder / name))
     except PartitaError:
         raise
     except ImportError as exc:
-        raise _missing(address) from exc
+        raise _missing_backend(url) from exc
     except Exception as exc:  # every file system has errors of its own
-        if isinstance(exc, OSError) and exc.errno in NO_ROOM:
+        if isinstance(exc, OSError) and exc.errno in DISK_FULL:
             raise
         raise InputError(
-            f"{argument} {_shown(address)!r} could not be read: {_reason(exc, address)}"
+            f"{argument} {_without_secrets(url)!r} could not be read: {_reason(exc, url)}"
         ) from exc
     return folder / name
 
 
-def _folder_of(files: Any, place: str, folder: Path) -> Path:
+def _download_folder(files: Any, place: str, folder: Path) -> Path:
     folder.mkdir()
     for found in files.find(place):
         inside = PurePosixPath(found).relative_to(PurePosixPath(place))
@@ -143,62 +155,56 @@ def _folder_of(files: Any, place: str, folder: Path) -> Path:
     return folder
 
 
-def _file_system(address: str, argument: str) -> tuple[Any, str]:
+def _file_system(url: str, argument: str) -> tuple[Any, str]:
+    """fsspec's file system for a URL, and the path within it."""
+    fsspec = require("fsspec.core", f"reading {_scheme(url)}:// addresses", "partita[remote]")
     try:
-        import fsspec.core
+        options = _web_options() if _is_web(url) else {}
+        files, place = fsspec.url_to_fs(url, **options)
     except ImportError as exc:
-        raise MissingExtraError(
-            "fsspec", f"reading {_scheme(address)}:// addresses", "partita[remote]"
-        ) from exc
-    try:
-        options = _web_options() if _is_web(address) else {}
-        files, place = fsspec.core.url_to_fs(address, **options)
-    except ImportError as exc:
-        raise _missing(address) from exc
+        raise _missing_backend(url) from exc
     except (ValueError, OSError) as exc:
-        cure = "give a path, or an address such as https:// or s3://"
         raise InputError(
-            f"{argument} {_shown(address)!r} could not be read ({_reason(exc, address)}): {cure}"
+            f"{argument} {_without_secrets(url)!r} could not be read ({_reason(exc, url)}): give a "
+            "path, or an address such as https:// or s3://"
         ) from exc
     return files, str(place)
 
 
 def _web_options() -> dict[str, Any]:
-    """No limit on how long a download may take, as long as something comes; proxies as the
-    environment says."""
+    """No limit on a download's duration as long as bytes arrive; proxies from the environment."""
     import aiohttp
 
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=PATIENCE, sock_read=PATIENCE)
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=STALL_SECONDS, sock_read=STALL_SECONDS)
     return {"client_kwargs": {"trust_env": True, "timeout": timeout}}
 
 
-def _missing(address: str) -> MissingExtraError:
-    scheme = _scheme(address)
+def _missing_backend(url: str) -> MissingExtraError:
+    scheme = _scheme(url)
     library, install = BACKENDS.get(scheme, ("another library", f"fsspec[{scheme}]"))
     return MissingExtraError(library, f"reading {scheme}:// addresses", install)
 
 
-def _is_web(address: str) -> bool:
-    return _scheme(address) in ("http", "https")
+def _is_web(url: str) -> bool:
+    return _scheme(url) in ("http", "https")
 
 
-def _scheme(address: str) -> str:
-    return address.partition("://")[0].lower()
+def _scheme(url: str) -> str:
+    return url.partition("://")[0].lower()
 
 
-def _shown(address: str) -> str:
-    """An address without what may be secret: a password, or the query that a link was signed
-    with."""
-    parts = urlsplit(address)
+def _without_secrets(url: str) -> str:
+    parts = urlsplit(url)
     if not parts.netloc:
-        return address
+        return url
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _reason(exc: BaseException, address: str) -> str:
+def _reason(exc: BaseException, url: str) -> str:
+    """Why a URL could not be read, in one line and without secrets."""
     status = getattr(exc, "status", None)
     if status is not None:
         return f"the server answers {status} {getattr(exc, 'message', '')}".strip()
     if isinstance(exc, FileNotFoundError):
         return "there is no such file"
-    return first_line(exc).replace(address, _shown(address))
+    return one_line(exc).replace(url, _without_secrets(url))

@@ -1,4 +1,7 @@
-"""The settings of pixel-set networks and of their training."""
+"""What pixel-set networks are and how they are trained, as one checked value.
+
+PixelSetClassifier documents the meaning of every field; nothing here builds or trains.
+"""
 
 from dataclasses import asdict, dataclass, fields
 from numbers import Integral, Real
@@ -6,8 +9,8 @@ from typing import Any
 
 from ..errors import InputError
 
-WHOLE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")
-VIEWS = [
+AT_LEAST_ONE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")
+VIEW_SHIFTS = [  # pixels down and to the right, by which an image is shifted at prediction
     (0, 0),
     (0, 1),
     (1, 0),
@@ -17,13 +20,12 @@ VIEWS = [
     (1, -1),
     (-1, 1),
     (-1, -1),
-]  # pixels down and to the right
+]
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What a set of networks is and how it is trained. See PixelSetClassifier for what each
-    means."""
+class PixelSetConfig:
+    """The architecture and the training of a set of pixel-set networks."""
 
     width: int = 128
     blocks: int = 3
@@ -41,13 +43,14 @@ class Settings:
     views: int = 1
 
     def check(self) -> None:
-        for name in WHOLE:
+        """Refuse values that no network can be built or trained with."""
+        for name in AT_LEAST_ONE:
             value = getattr(self, name)
             if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
                 raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
         if self.width % self.heads:
             raise InputError(
-                f"width is {self.width}, which is no multiple of heads={self.heads}: change one "
+                f"width is {self.width}, which is not a multiple of heads={self.heads}: change one "
                 "of them"
             )
         if not isinstance(self.shift, Integral) or self.shift < 0:
@@ -56,21 +59,16 @@ class Settings:
             )
         if self.views not in (1, 5, 9) or (self.views > 1 and self.shift < 1):
             raise InputError(
-                f"views is {self.views!r}: give 1, 5 or 9, and with shift=0 only 1, since the "
-                "networks saw no shifted image"
+                f"views is {self.views!r}: give 1, 5 or 9, and only 1 with shift=0, since the "
+                "networks saw no shifted image in training"
             )
-        for name, most in (
-            ("learning_rate", float("inf")),
-            ("weight_decay", float("inf")),
+        for name, limit in (
+            ("learning_rate", None),
+            ("weight_decay", None),
             ("token_drop", 1.0),
             ("label_smoothing", 1.0),
         ):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not 0 <= value < most:
-                raise InputError(
-                    f"{name} is {value!r}: it must be a number, at least 0"
-                    + (f" and below {most:g}" if most < 2 else "")
-                )
+            check_number(name, getattr(self, name), limit)
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -78,3 +76,13 @@ class Settings:
     @classmethod
     def names(cls) -> list[str]:
         return [field.name for field in fields(cls)]
+
+
+def check_number(name: str, value: Any, limit: float | None) -> None:
+    """Refuse what is not a number from 0 up to the limit, which is excluded."""
+    below = float("inf") if limit is None else limit
+    if not isinstance(value, Real) or not 0 <= float(value) < below:
+        raise InputError(
+            f"{name} is {value!r}: it must be a number, at least 0"
+            + ("" if limit is None else f" and below {limit:g}")
+        )

@@ -1,63 +1,86 @@
 """MaskedImageClassifier: the paper's networks on masked images, fitted one after the other.
 
-A submodel's training is given its own pixels and nothing else; it puts them on an empty image, and
-only then flips, shifts and erases. What it draws at random comes from its seed, and nothing is
-shared between two submodels: no weights, no statistics, no optimizer."""
+Nothing may be shared between two submodels: no weights, no statistics, no optimizer.
+"""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
+from .._support.progress import Progress
 from .._support.types import Array
 from ..errors import InputError
-from ._masked_networks import recipe_for
-from ._masked_training import MaskedSubmodel, Progress
-from ._pixel_sets import as_images
-from ._submodels import pixels_of
-from ._training import choose_device
-
-Weights = dict[str, Tensor]
+from ._images import labelled_images, pixels_of
+from ._joint_classifier import JointImageClassifier
+from ._masked_submodel import MaskedSubmodel
+from ._paper_recipes import SETTINGS, recipe_for
+from ._runtime import choose_device, deterministic_algorithms
 
 
-class MaskedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A convolutional network on an image in which all pixels but a submodel's own are zero: what
-    the paper trains, for comparison.
+class MaskedImageClassifier(JointImageClassifier):
+    """A convolutional network on images in which all pixels but a submodel's own are zero.
 
-    Submodels are fitted one after the other. Images are rows (height x width x channels, flattened)
-    of whole numbers from 0 to 255. What is None is as in the paper.
+    This is what the paper trains, for comparison. Submodels are fitted one after the other. Images
+    are rows of height x width x channels whole numbers from 0 to 255, flattened in that order. What
+    is None is as in the paper.
 
     Parameters
     ----------
-    image_shape : (height, width, channels)
-    network : "resnet9" (the paper's for CIFAR10) or "network_in_network" (for MNIST),
-    default="resnet9" epochs, batch_size, learning_rate, weight_decay, label_smoothing :
-    default=None flip : bool, default=None
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    network : {"resnet9", "network_in_network"}, default="resnet9"
+        The paper's network for CIFAR10, or that for MNIST.
+    epochs : int, optional
+        Passes over the images.
+    batch_size : int, optional
+        Images per step.
+    learning_rate : float, optional
+        Peak of the learning rate.
+    weight_decay : float, optional
+        Of the optimizer; norms and biases are exempt.
+    label_smoothing : float, optional
+        Label smoothing of the cross entropy.
+    flip : bool, optional
         Mirror half of the images in training.
-    shift : int, default=None
-        Shift images by up to so many pixels in training; what comes in at one side is mirrored at
-        the edge.
-    erase : int, default=None
+    shift : int, optional
+        Shift images by up to this many pixels in training; what comes in at an edge is mirrored.
+    erase : int, optional
         The side of a square that is emptied at a random place of every image in training.
-    device : "auto", "cpu" or "cuda", default="auto"
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" is a GPU where there is one.
     deterministic : bool, default=False
-        The same bits every time on the same device and library.
-    checkpoint : path, default=None
-        A folder with a file for every submodel that is finished: an interrupted fit goes on after
-        the last of them. The files stay.
+        Give the same bits every time on the same device and library version.
+    checkpoint : path, optional
+        A folder with a file for every finished submodel; an interrupted fit resumes after the last
+        of them. The files stay.
     random_state : int, default=0
-        The seed of fit; FeaturePartitionClassifier gives its own.
+        The seed of :meth:`fit`; FeaturePartitionClassifier gives each submodel its own.
     verbose : int, default=1
-        A line with loss and time left on standard error, at most every two seconds.
+        1 shows progress, with the loss, on standard error.
 
     Attributes
     ----------
-    classes_ : array of the labels
+    classes_ : array of shape (n_classes,)
+        The labels.
+    submodels_ : sequence
+        After :meth:`fit`: the network over all pixels, as a sequence of one submodel.
+    n_features_in_ : int
+        Values per image.
+
+    See Also
+    --------
+    PixelSetClassifier : Faster and more accurate where submodels see few pixels.
+    partita.FeaturePartitionClassifier : The ensemble that certifies.
+
+    References
+    ----------
+    Hammoudeh and Lowd, *Provable Robustness Against a Union of L0 Adversarial Attacks*, AAAI 2024,
+    tables 16 to 18.
 
     Examples
     --------
@@ -65,8 +88,12 @@ class MaskedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
     >>> from partita.datasets import load_digits
     >>> from partita.vision import MaskedImageClassifier
     >>> data = load_digits()
-    >>> net = MaskedImageClassifier(data.image_shape, network="network_in_network", epochs=1, device="cpu", verbose=0)
-    >>> clf = FeaturePartitionClassifier(net, n_submodels=2, partition="strided", image_shape=data.image_shape)
+    >>> net = MaskedImageClassifier(
+    ...     data.image_shape, network="network_in_network", epochs=1, device="cpu", verbose=0
+    ... )
+    >>> clf = FeaturePartitionClassifier(
+    ...     net, n_submodels=2, partition="strided", image_shape=data.image_shape
+    ... )
     >>> clf.fit(data.X_train[:32], data.y_train[:32]).ballots(data.X_test[:5]).shape
     (5, 2, 10)
     """
@@ -107,48 +134,34 @@ class MaskedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """One network over all pixels."""
-        columns = list(range(int(np.prod(self.image_shape))))
-        self.submodels_ = self.fit_submodels(X, y, [columns], [int(self.random_state)])
-        self.classes_ = self.submodels_.classes_
-        self.n_features_in_ = len(columns)
-        return self
-
-    def predict_proba(self, X: Any) -> Array:
-        check_is_fitted(self, "submodels_")
-        return self.submodels_[0].predict_proba(X)
-
-    def predict(self, X: Any) -> Array:
-        check_is_fitted(self, "submodels_")
-        return self.submodels_[0].predict(X)
-
     def fit_submodels(
         self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> "MaskedSubmodels":
-        """One submodel for each set of columns, one after the other."""
-        given = (
-            "epochs",
-            "batch_size",
-            "learning_rate",
-            "weight_decay",
-            "label_smoothing",
-            "flip",
-            "shift",
-            "erase",
-        )
+        """Train one submodel for each set of columns, one after the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+        columns : sequence of sequences of int
+            The columns of each submodel; all channels of a pixel must be in the same set.
+        seeds : sequence of int
+            One per submodel.
+
+        Returns
+        -------
+        sequence of submodels
+            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
+        """
         recipe = recipe_for(
-            self.network, self.image_shape, **{name: getattr(self, name) for name in given}
+            self.network, self.image_shape, **{name: getattr(self, name) for name in SETTINGS}
         )
         device = choose_device(self.device)
-        images, labels = as_images(X, self.image_shape), np.asarray(y)
-        if len(labels) != len(images):
-            raise InputError(
-                f"y has {len(labels)} labels for {len(images)} images: give one an image"
-            )
-        if len(labels) < 2:
-            raise InputError(f"X has {len(images)} images: give two at least")
-        classes, codes = np.unique(labels, return_inverse=True)
+        images, classes, codes = labelled_images(X, y, self.image_shape)
+        if len(images) < 2:
+            raise InputError(f"X has {len(images)} images: give at least two")
         submodels = [
             MaskedSubmodel(
                 pixels_of(own, self.image_shape),
@@ -167,42 +180,45 @@ class MaskedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mis
             for t, one in enumerate(submodels)
             if folder is None or not one.resume(folder / f"{t:04d}.pt", images, codes)
         ]
+        epochs = iter(range(1, len(missing) * recipe.epochs + 1))
         progress = Progress(
-            self.verbose, len(submodels), recipe.epochs, len(missing) * recipe.epochs
+            "trained", len(missing) * recipe.epochs, "epochs", enabled=bool(self.verbose)
         )
-        was = torch.are_deterministic_algorithms_enabled()
+
+        def after_epoch(t: int, loss: Tensor) -> None:
+            note = f"submodel {t + 1} of {len(submodels)}, loss {float(loss):.4f}"
+            progress.update(next(epochs), note=note)
+
         try:
-            torch.use_deterministic_algorithms(self.deterministic or was)
-            for t in missing:
-                submodels[t].fit(images[:, submodels[t].pixels], codes, t, progress)
-                if folder is not None:
-                    submodels[t].save(folder / f"{t:04d}.pt", images, codes)
+            with deterministic_algorithms(self.deterministic), progress:
+                for t in missing:
+                    own = images[:, submodels[t].pixels]
+                    submodels[t].fit(own, codes, partial(after_epoch, t))
+                    if folder is not None:
+                        submodels[t].save(folder / f"{t:04d}.pt", images, codes)
         except torch.OutOfMemoryError as exc:
             raise InputError(
                 f"the GPU's memory is too small for {self.network} with "
                 f"batch_size={recipe.batch_size}: lower batch_size"
             ) from exc
-        finally:
-            torch.use_deterministic_algorithms(was)
         return MaskedSubmodels(submodels, classes)
 
 
 class MaskedSubmodels:
-    """The submodels of masked images, as FeaturePartitionClassifier keeps them in ``estimators_``:
-    a sequence, and ``scores`` of all."""
+    """What FeaturePartitionClassifier holds in ``estimators_``: a sequence, and all scores."""
 
-    def __init__(self, submodels: list["MaskedSubmodel"], classes: Array) -> None:
+    def __init__(self, submodels: list[MaskedSubmodel], classes: Array) -> None:
         self._submodels, self.classes_ = submodels, classes
 
     def __len__(self) -> int:
         return len(self._submodels)
 
-    def __getitem__(self, t: int) -> "MaskedSubmodel":
+    def __getitem__(self, t: int) -> MaskedSubmodel:
         return self._submodels[t]
 
-    def __iter__(self) -> Iterator["MaskedSubmodel"]:
+    def __iter__(self) -> Iterator[MaskedSubmodel]:
         return iter(self._submodels)
 
     def scores(self, X: Any) -> Array:
-        """Log-probabilities float32 (images, submodels, classes) from whole images."""
+        """Log-probabilities float32 (images, submodels, classes) of whole images."""
         return np.stack([one.scores(X) for one in self], axis=1)

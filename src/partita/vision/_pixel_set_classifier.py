@@ -1,65 +1,85 @@
-"""PixelSetClassifier: an estimator whose submodels, one for each set of pixels, are trained all at
-once."""
+"""PixelSetClassifier: small transformers over sets of pixels, all submodels trained at once."""
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Any
 
-import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
-
-from .._support.types import Array
-from ..errors import InputError
-from ._config import Settings
-from ._pixel_sets import PixelSets, as_images
-from ._submodels import Together, pixels_of
+from ._config import PixelSetConfig
+from ._images import labelled_images, pixels_of
+from ._joint_classifier import JointImageClassifier
+from ._pixel_set_submodels import PixelSetSubmodels
+from ._pixel_sets import PixelSets
 from ._training import train
 
 
-class PixelSetClassifier(ClassifierMixin, BaseEstimator):
+class PixelSetClassifier(JointImageClassifier):
     """A small transformer over a set of an image's pixels.
 
     As the estimator of a FeaturePartitionClassifier it trains all submodels at once, on a GPU where
     there is one: every weight is held for all submodels together and applied by batched matrix
-    products, but no number of one submodel meets a number of another. Images are rows (height x
-    width x channels, flattened) of whole numbers from 0 to 255.
+    products, but no number of one submodel meets a number of another (theory, section 1). Images
+    are rows of height x width x channels whole numbers from 0 to 255, flattened in that order.
 
     Parameters
     ----------
-    image_shape : (height, width, channels)
-    width, blocks, heads, expand : int
-        The transformer: numbers a token, attention blocks, heads, and how much wider a block is
-        inside.
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    width : int, default=128
+        Numbers per token; a multiple of ``heads``.
+    blocks : int, default=3
+        Attention and MLP blocks.
+    heads : int, default=4
+        Attention heads per block.
+    expand : int, default=2
+        The hidden layer of an MLP is this many times as wide as a token.
     members : int, default=1
-        Networks a submodel, on the same pixels, whose log-probabilities are averaged: better
-        submodels, tied to no other.
-    epochs, batch_size, learning_rate, weight_decay
-        Training by AdamW with a learning rate that rises and falls once.
+        Networks per submodel, on the same pixels, whose log-probabilities are averaged: better
+        submodels, tied to no other submodel.
+    epochs : int, default=30
+        Passes over the images.
+    batch_size : int, default=512
+        Images per step.
+    learning_rate : float, default=2e-3
+        Peak of AdamW's learning rate, which rises and falls once.
+    weight_decay : float, default=0.05
+        Of AdamW; norms and biases are exempt.
     token_drop : float, default=0.05
         The share of pixels left out at random in training.
-    label_smoothing : float, default=0
+    label_smoothing : float, default=0.0
+        Label smoothing of the cross entropy.
     flip : bool, default=True
-        Mirror images in training, and average both views when predicting. Off for digits and
-        letters.
+        Mirror images at random in training, and average both views at prediction. Switch it off
+        for digits and letters.
     shift : int, default=2
-        Shift images by up to so many pixels in training. Flips and shifts move where a pixel is
-        said to be, so that no pixel reaches another submodel.
-    views : 1, 5 or 9, default=1
-        When predicting, average over the image as it is and shifted by one pixel: better submodels
-        for as many times the time.
-    device : "auto", "cpu" or "cuda", default="auto"
+        Shift images by up to this many pixels in training. Flips and shifts change the position
+        that a pixel is said to have, so that no pixel reaches another submodel.
+    views : {1, 5, 9}, default=1
+        At prediction, average over the image as it is and shifted by one pixel: better submodels
+        at so many times the cost.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" is a GPU where there is one.
     deterministic : bool, default=False
-        The same bits every time on the same device and library; docs/vision.md says what holds
-        without it.
-    checkpoint : path, default=None
-        A file that training is saved to from time to time, and goes on from if it was interrupted.
+        Give the same bits every time on the same device and library version. The user guide on
+        images says what holds without it.
+    checkpoint : path, optional
+        A file that training is saved to from time to time and resumes from after an interruption.
     random_state : int, default=0
+        The seed of :meth:`fit`; FeaturePartitionClassifier gives each submodel its own.
     verbose : int, default=1
-        A line with loss and time left on standard error, at most every two seconds.
+        1 shows progress, with the loss, on standard error.
 
     Attributes
     ----------
-    classes_ : array of the labels
+    classes_ : array of shape (n_classes,)
+        The labels.
+    submodels_ : sequence
+        After :meth:`fit`: the network over all pixels, as a sequence of one submodel.
+    n_features_in_ : int
+        Values per image.
+
+    See Also
+    --------
+    MaskedImageClassifier : The paper's convolutional networks, fitted one after the other.
+    partita.FeaturePartitionClassifier : The ensemble that certifies.
 
     Examples
     --------
@@ -67,8 +87,13 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
     >>> from partita.datasets import load_digits
     >>> from partita.vision import PixelSetClassifier
     >>> data = load_digits()
-    >>> net = PixelSetClassifier(data.image_shape, width=16, blocks=1, epochs=2, batch_size=128, flip=False, device="cpu", verbose=0)
-    >>> clf = FeaturePartitionClassifier(net, n_submodels=8, partition="strided", image_shape=data.image_shape)
+    >>> net = PixelSetClassifier(
+    ...     data.image_shape, width=16, blocks=1, epochs=1, batch_size=128, flip=False,
+    ...     device="cpu", verbose=0,
+    ... )
+    >>> clf = FeaturePartitionClassifier(
+    ...     net, n_submodels=8, partition="strided", image_shape=data.image_shape
+    ... )
     >>> proof = clf.fit(data.X_train, data.y_train).certify(data.X_test)
     >>> proof.counts.what
     'pixels'
@@ -78,27 +103,27 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        image_shape,
-        width=128,
-        blocks=3,
-        heads=4,
-        expand=2,
-        members=1,
-        epochs=30,
-        batch_size=512,
-        learning_rate=2e-3,
-        weight_decay=0.05,
-        token_drop=0.05,
-        label_smoothing=0.0,
-        flip=True,
-        shift=2,
-        views=1,
-        device="auto",
-        deterministic=False,
-        checkpoint=None,
-        random_state=0,
-        verbose=1,
-    ):
+        image_shape: Any,
+        width: int = 128,
+        blocks: int = 3,
+        heads: int = 4,
+        expand: int = 2,
+        members: int = 1,
+        epochs: int = 30,
+        batch_size: int = 512,
+        learning_rate: float = 2e-3,
+        weight_decay: float = 0.05,
+        token_drop: float = 0.05,
+        label_smoothing: float = 0.0,
+        flip: bool = True,
+        shift: int = 2,
+        views: int = 1,
+        device: str = "auto",
+        deterministic: bool = False,
+        checkpoint: Any = None,
+        random_state: int = 0,
+        verbose: int = 1,
+    ) -> None:
         self.image_shape = image_shape
         self.width = width
         self.blocks = blocks
@@ -120,38 +145,35 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """One network over all pixels."""
-        columns = list(range(int(np.prod(self.image_shape))))
-        self.submodels_ = self.fit_submodels(X, y, [columns], [int(self.random_state)])
-        self.classes_ = self.submodels_.classes_
-        self.n_features_in_ = len(columns)
-        return self
-
-    def predict_proba(self, X: Any) -> Array:
-        check_is_fitted(self, "submodels_")
-        return np.asarray(np.exp(self.submodels_.scores(X)[:, 0]))
-
-    def predict(self, X: Any) -> Array:
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
-
     def fit_submodels(
         self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
-    ) -> Together:
-        """One submodel for each set of columns, all trained at once."""
-        settings = Settings(**{name: getattr(self, name) for name in Settings.names()})
-        settings.check()
-        images, labels = as_images(X, self.image_shape), np.asarray(y)
-        if len(labels) != len(images):
-            raise InputError(
-                f"y has {len(labels)} labels for {len(images)} images: give one an image"
-            )
-        classes, codes = np.unique(labels, return_inverse=True)
+    ) -> PixelSetSubmodels:
+        """Train one submodel for each set of columns, all at once.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+        columns : sequence of sequences of int
+            The columns of each submodel; all channels of a pixel must be in the same set.
+        seeds : sequence of int
+            One per submodel.
+
+        Returns
+        -------
+        sequence of submodels
+            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
+        """
+        config = PixelSetConfig(**{name: getattr(self, name) for name in PixelSetConfig.names()})
+        config.check()
+        images, classes, codes = labelled_images(X, y, self.image_shape)
         model = PixelSets(
             [pixels_of(own, self.image_shape) for own in columns],
             self.image_shape,
             len(classes),
-            settings,
+            config,
             seeds,
         )
         train(
@@ -163,4 +185,4 @@ class PixelSetClassifier(ClassifierMixin, BaseEstimator):
             checkpoint=self.checkpoint,
             verbose=self.verbose,
         )
-        return Together(model, classes)
+        return PixelSetSubmodels(model, classes)

@@ -1,6 +1,9 @@
-"""Pixel sets: which pixels each submodel sees, its networks, and their scores for images."""
+"""The networks of several sets of pixels, and their scores for images.
 
-from collections.abc import Sequence
+A network is given its own pixels only; which pixels those are is decided here and nowhere else.
+"""
+
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,17 +12,12 @@ from torch import Tensor
 
 from .._support.types import Array
 from ..ensemble._ballots import FLOOR
-from ..errors import InputError
-from ._config import VIEWS, Settings
-from ._networks import PixelSetNetworks
+from ._config import VIEW_SHIFTS, PixelSetConfig
+from ._images import as_images, normalise
+from ._runtime import torch_seeds
+from ._transformers import PixelSetTransformers
 
-MIDDLE, SPREAD = (
-    127.5,
-    64.0,
-    # fixed numbers, not computed from data: what is computed from all images would tie submodels
-    # together
-)
-IMAGES_AT_ONCE = 256
+IMAGES_PER_BATCH = 256
 
 
 class PixelSets:
@@ -29,11 +27,14 @@ class PixelSets:
     ----------
     sets : list of lists of int
         The pixels of each submodel, as positions in a flattened (height, width) image.
-    image_shape : (height, width, channels)
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
     n_classes : int
-    settings : Settings
+        How many labels the networks score.
+    config : PixelSetConfig
+        Architecture and training.
     seeds : list of int
-        One a submodel; each of its members has a seed derived from it.
+        One per submodel; each of its members has a seed derived from it.
     """
 
     def __init__(
@@ -41,44 +42,35 @@ class PixelSets:
         sets: Sequence[Sequence[int]],
         image_shape: Sequence[int],
         n_classes: int,
-        settings: Settings,
+        config: PixelSetConfig,
         seeds: Sequence[int],
     ) -> None:
-        settings.check()
+        config.check()
         self.image_shape = tuple(int(side) for side in image_shape)
         self.sets = [list(map(int, pixels)) for pixels in sets]
-        self.settings, self.n_classes, self.seeds = (
-            settings,
-            n_classes,
-            [int(seed) for seed in seeds],
-        )
-        drawn = [
-            np.random.SeedSequence(seed).generate_state(settings.members, np.uint64) >> np.uint64(1)
-            for seed in self.seeds
-        ]
+        self.config, self.n_classes = config, n_classes
+        self.seeds = [int(seed) for seed in seeds]
         height, width, channels = self.image_shape
-        self.networks = PixelSetNetworks(
-            [int(one) for own in drawn for one in own],
+        self.networks = PixelSetTransformers(
+            [member for seed in self.seeds for member in torch_seeds(seed, config.members)],
             channels,
             n_classes,
-            settings.width,
-            settings.blocks,
-            settings.heads,
-            settings.expand,
+            config.width,
+            config.blocks,
+            config.heads,
+            config.expand,
         )
-        most = max(map(len, self.sets))
-        pixels = torch.zeros(len(self.sets), most, dtype=torch.long)
-        there = torch.zeros(len(self.sets), most, dtype=torch.bool)
+        n_tokens = max(map(len, self.sets))
+        pixels = torch.zeros(len(self.sets), n_tokens, dtype=torch.long)
+        present = torch.zeros(len(self.sets), n_tokens, dtype=torch.bool)
         for t, own in enumerate(self.sets):
-            pixels[t] = own[
-                0
-            ]  # where a set is smaller than the largest: its own pixel again, marked as absent
+            pixels[t] = own[0]  # padding: a pixel of the set's own, marked as not present
             pixels[t, : len(own)] = torch.tensor(own)
-            there[t, : len(own)] = True
-        self.pixels = pixels.repeat_interleave(settings.members, dim=0)  # (networks, tokens)
-        self.there = there.repeat_interleave(settings.members, dim=0)
+            present[t, : len(own)] = True
+        self.pixels = pixels.repeat_interleave(config.members, dim=0)  # (networks, tokens)
+        self.present = present.repeat_interleave(config.members, dim=0)
         rows, columns = self.pixels // width, self.pixels % width
-        self.places = torch.stack(
+        self.positions = torch.stack(
             [(2 * rows + 1) / height - 1, (2 * columns + 1) / width - 1], dim=-1
         ).float()  # (networks, tokens, 2)
         self.pixel_size = torch.tensor([2 / height, 2 / width])
@@ -87,8 +79,9 @@ class PixelSets:
         return len(self.sets)
 
     def to(self, device: torch.device) -> "PixelSets":
+        """Move the networks and their pixel indices to a device."""
         self.networks.to(device)
-        for name in ("pixels", "there", "places", "pixel_size"):
+        for name in ("pixels", "present", "positions", "pixel_size"):
             setattr(self, name, getattr(self, name).to(device))
         return self
 
@@ -96,65 +89,48 @@ class PixelSets:
     def device(self) -> torch.device:
         return self.pixels.device
 
-    def colours(self, images: Tensor) -> Tensor:
-        """Each network's own pixels (networks, images, tokens, channels) of images (images, pixels,
-        channels)."""
+    def values(self, images: Tensor) -> Tensor:
+        """Each network's own pixels of (images, pixels, channels).
+
+        The shape is (networks, images, tokens, channels).
+        """
         own = images[:, self.pixels].transpose(0, 1)
         number = torch.bfloat16 if self.device.type == "cuda" else torch.float32
-        return ((own.float() - MIDDLE) / SPREAD).to(number)
+        return normalise(own).to(number)
 
-    def _views(self) -> list[Tensor]:
-        """Where the tokens are said to be when predicting: shifted, and mirrored as well if trained
-        with flips."""
-        turns = [(1.0, 1.0), (1.0, -1.0)] if self.settings.flip else [(1.0, 1.0)]
-        return [
-            self.places * torch.tensor(turn, device=self.device)
-            + torch.tensor(move, device=self.device) * self.pixel_size
-            for move in VIEWS[: self.settings.views]
-            for turn in turns
-        ]
+    def _views(self) -> Iterator[Tensor]:
+        """Positions of the tokens at prediction: shifted, and mirrored if trained with flips."""
+        mirrors = [(1.0, 1.0), (1.0, -1.0)] if self.config.flip else [(1.0, 1.0)]
+        for shift in VIEW_SHIFTS[: self.config.views]:
+            for mirror in mirrors:
+                yield (
+                    self.positions * torch.tensor(mirror, device=self.device)
+                    + torch.tensor(shift, device=self.device) * self.pixel_size
+                )
 
-    def scores(self, X: Array, images_at_once: int = IMAGES_AT_ONCE) -> Array:
-        """Log-probabilities float32 (images, submodels, classes): the mean over members and
-        views."""
+    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
+        """Log-probabilities averaged over members and views.
+
+        The result is float32 of shape (images, submodels, classes).
+        """
         images = as_images(X, self.image_shape)
         out = np.empty((len(images), len(self), self.n_classes), dtype=np.float32)
-        views = self._views()
+        views = list(self._views())
         self.networks.eval()
         with torch.no_grad():
-            for start in range(0, len(images), images_at_once):
-                part = torch.from_numpy(images[start : start + images_at_once]).to(self.device)
-                colours = self.colours(part)
-                n, shape = len(part), colours.shape[:3]
-                there = self.there[:, None, :].expand(shape)
-                total = torch.zeros(len(self.pixels), n, self.n_classes, device=self.device)
-                for places in views:
+            for start in range(0, len(images), batch_size):
+                batch = torch.from_numpy(images[start : start + batch_size]).to(self.device)
+                values = self.values(batch)
+                shape = values.shape[:3]
+                present = self.present[:, None, :].expand(shape)
+                total = torch.zeros(
+                    len(self.pixels), len(batch), self.n_classes, device=self.device
+                )
+                for positions in views:
                     total += self.networks(
-                        colours, places[:, None].expand(*shape, 2), there
+                        values, positions[:, None].expand(*shape, 2), present
                     ).log_softmax(dim=-1)
                 mean = (total / len(views)).unflatten(0, (len(self), -1)).mean(dim=1)
-                out[start : start + n] = mean.transpose(0, 1).cpu().numpy()
-        out[~np.isfinite(out)] = FLOOR  # a network that diverged says the same of every label
+                out[start : start + len(batch)] = mean.transpose(0, 1).cpu().numpy()
+        out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
         return out
-
-
-def as_images(X: Any, image_shape: Sequence[int]) -> Array:
-    """Flattened images as bytes (images, pixels, channels)."""
-    height, width, channels = image_shape
-    array = np.asarray(X)
-    if array.ndim != 2 or array.shape[1] != height * width * channels:
-        raise InputError(
-            f"X has shape {array.shape}, but image_shape={tuple(image_shape)} needs (images, "
-            f"{height * width * channels}): flatten each "
-            "image in the order rows, columns, channels"
-        )
-    if array.dtype != np.uint8:
-        if array.dtype.kind not in "uif" or not np.all(
-            (array >= 0) & (array <= 255) & (array == np.floor(array))
-        ):
-            raise InputError(
-                f"X holds {array.dtype} values that are no whole numbers from 0 to 255: give "
-                "images as uint8"
-            )
-        array = array.astype(np.uint8)
-    return np.ascontiguousarray(array).reshape(len(array), height * width, channels)

@@ -1,11 +1,19 @@
-"""What the command line, the report and the service share: from tables in files to proofs."""
+"""From tables in files to certificates: what command line, report and service share.
+
+The walk of one table: ``_training_table`` (what ``partita fit`` reads) or ``_stored_model`` and
+``_prediction_table`` (what ``partita certify`` opens), ``_certified_table`` (every row certified
+once), ``_summary`` (what is said about all rows). ``_sweep`` and ``_rule_search`` try many
+settings; ``_fit_parquet``, ``_submodel_task`` and ``_cluster`` fit on large tables and many
+machines.
+"""
 
 from typing import TYPE_CHECKING
 
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._out_of_core import certify_parquet, fit_parquet
+    from ._certify_file import certify_parquet
+    from ._fit_parquet import fit_parquet
     from ._rule_search import search_rules
     from ._sweep import sweep
 
@@ -14,8 +22,8 @@ __all__ = ["certify_parquet", "fit_parquet", "search_rules", "sweep"]
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "certify_parquet": "_out_of_core",
-        "fit_parquet": "_out_of_core",
+        "certify_parquet": "_certify_file",
+        "fit_parquet": "_fit_parquet",
         "search_rules": "_rule_search",
         "sweep": "_sweep",
     },

@@ -1,5 +1,8 @@
-"""Work on a Dask cluster: one task a submodel, on whichever worker is free; a worker that dies has
-its task done by another."""
+"""Work on a Dask cluster: one task per submodel, on whichever worker is free.
+
+A worker that dies has its task retried by another. Workers must have the same libraries: others may
+fit other submodels from the same columns. What a task does is in ``_submodel_task``.
+"""
 
 import ctypes
 import gc
@@ -16,15 +19,17 @@ from typing import Any
 from sklearn import get_config
 
 from .. import __version__
+from .._support.optional import require
 from .._support.parallel import on_one_thread
-from ..errors import InputError, MissingExtraError, PartitaError, SubmodelError
+from .._support.progress import log
+from ..errors import InputError, PartitaError, SubmodelError
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops", "pyarrow", "pandas", "lightgbm")
 PATIENCE = 10  # seconds to wait for a scheduler, and for its first worker
-LOOK_EVERY = 5  # seconds between looks at whether there are workers
+CHECK_EVERY = 5  # seconds between checks whether there are workers
 
 
-def versions() -> dict[str, str | None]:
+def library_versions() -> dict[str, str | None]:
     """What submodels depend on beside their data."""
     found: dict[str, str | None] = {
         "partita": __version__,
@@ -39,16 +44,15 @@ def versions() -> dict[str, str | None]:
 
 
 @contextmanager
-def connected(cluster: Any) -> Iterator[Any]:
-    """A client of a cluster that has workers. ``cluster``: the address of its scheduler, or a
-    client."""
+def connect(cluster: Any) -> Iterator[Any]:
+    """A client of a cluster that has workers, from its scheduler's address or from a client."""
     distributed = _distributed()
     if isinstance(cluster, distributed.Client):
         _check_workers(cluster)
         yield cluster
         return
     try:
-        _knock(cluster)
+        _check_address(cluster)
         client = distributed.Client(cluster, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TypeError) as exc:
         raise InputError(
@@ -60,12 +64,14 @@ def connected(cluster: Any) -> Iterator[Any]:
         yield client
 
 
-def _knock(address: Any) -> None:
-    """An error where nobody listens: a client that finds no scheduler complains once more when it
-    is thrown away, in a traceback."""
+def _check_address(address: Any) -> None:
+    """An error where nothing listens.
+
+    A client that finds no scheduler would print a traceback once more when it is collected.
+    """
     found = re.fullmatch(r"(?:(\w+)://)?\[?(.+?)\]?:(\d+)/?", address)
     if found is None:
-        raise ValueError("no address")
+        raise ValueError("not an address")
     if found[1] in (None, "tcp", "tls"):
         socket.create_connection((found[2], int(found[3])), PATIENCE).close()
 
@@ -73,21 +79,20 @@ def _knock(address: Any) -> None:
 def run_on_cluster(
     client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
 ) -> Iterator[Any]:
-    """``function(*job)`` for every job, on the workers of a cluster, in the order in which they are
-    done."""
-    distributed, config, expected = _distributed(), get_config(), versions()
+    """``function(*job)`` for every job on the workers of a cluster, in the order they finish."""
+    distributed, config, expected = _distributed(), get_config(), library_versions()
     futures = [
         client.submit(_task, config, expected, function, job, pure=False, retries=0) for job in jobs
     ]
-    waiting = distributed.as_completed(futures, loop=client.loop)
-    looked, alone = time.monotonic(), False
+    pending = distributed.as_completed(futures, loop=client.loop)
+    checked_at, no_workers = time.monotonic(), False
     try:
-        while not waiting.is_empty():
-            for done in waiting.next_batch(block=False):
-                yield _result(distributed, done)
+        while not pending.is_empty():
+            for finished in pending.next_batch(block=False):
+                yield _result(distributed, finished)
             time.sleep(0.05)
-            if time.monotonic() - looked > LOOK_EVERY:
-                looked, alone = time.monotonic(), _tell_if_alone(client, alone)
+            if time.monotonic() - checked_at > CHECK_EVERY:
+                checked_at, no_workers = time.monotonic(), _log_lost_workers(client, no_workers)
     finally:
         if client.status == "running":
             client.cancel(futures)
@@ -99,9 +104,8 @@ def _task(
     function: Callable[..., Any],
     job: tuple[Any, ...],
 ) -> Any:
-    """Runs on a worker, which must have the same libraries: others may fit other submodels from the
-    same columns."""
-    here = versions()
+    """Run a job on a worker, if it has the same libraries."""
+    here = library_versions()
     for library, wanted in expected.items():
         if here[library] != wanted:
             raise InputError(
@@ -111,26 +115,26 @@ def _task(
     try:
         return on_one_thread(config, function, *job)
     finally:
-        _give_back_memory()
+        _trim_memory()
 
 
-def _give_back_memory() -> None:
-    """What a task has freed goes back to the system: glibc keeps it, in pieces that the next task
-    cannot all use, and a worker grows."""
+def _trim_memory() -> None:
+    """Return freed memory to the system: glibc keeps it in fragments, and a worker would grow."""
     gc.collect()
     with suppress(OSError, AttributeError):  # another C library
         ctypes.CDLL(None).malloc_trim(0)
 
 
-def _result(distributed: Any, done: Any) -> Any:
+def _result(distributed: Any, finished: Any) -> Any:
+    """What a task returned; what went wrong on the cluster becomes one sentence."""
     try:
-        return done.result()
+        return finished.result()
     except PartitaError:
         raise
     except CancelledError as exc:
         raise SubmodelError(
-            "the cluster's scheduler is gone: what is finished is kept, so start it and run the "
-            "same again"
+            "the cluster's scheduler is gone: finished submodels are stored, so start it and run "
+            "the same again"
         ) from exc
     except distributed.KilledWorker as exc:
         raise SubmodelError(
@@ -151,16 +155,15 @@ def _result(distributed: Any, done: Any) -> Any:
         raise
 
 
-def _tell_if_alone(client: Any, told: bool) -> bool:
-    """Say once that all workers are gone: the work goes on when one comes."""
-    alone = client.status == "running" and not client.nthreads()
-    if alone and not told:
-        print(
-            "partita: no workers are left, and it goes on when one comes: dask worker "
-            f"{client.scheduler.address}",
-            file=sys.stderr,
+def _log_lost_workers(client: Any, already_logged: bool) -> bool:
+    """Whether all workers are gone; logged once. The work resumes when one comes."""
+    no_workers = client.status == "running" and not client.nthreads()
+    if no_workers and not already_logged:
+        log(
+            "no workers are left; the fit resumes when one comes: dask worker "
+            f"{client.scheduler.address}"
         )
-    return alone
+    return no_workers
 
 
 def _check_workers(client: Any) -> None:
@@ -174,8 +177,4 @@ def _check_workers(client: Any) -> None:
 
 
 def _distributed() -> Any:
-    try:
-        import distributed
-    except ImportError as exc:
-        raise MissingExtraError("distributed", "a fit on a cluster", "partita[cluster]") from exc
-    return distributed
+    return require("distributed", "a fit on a cluster", "partita[cluster]")

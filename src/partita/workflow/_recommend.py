@@ -1,8 +1,8 @@
-"""Which of many settings to recommend at which radius, from what a sweep measured; it knows neither
-models nor tables.
+"""Which of many settings to recommend at which radius, from what a sweep measured.
 
 Always giving the same answer is proven at every radius. Whatever does not beat that is not
-recommended: a certified accuracy alone may be a constant's."""
+recommended: a certified accuracy alone may be a constant's. Nothing here knows models or tables.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from typing import Any
 
 from ..ensemble._empty_proofs import NEARLY_ALL
 from ..errors import InputError
+from ._wording import answer_text, percent
 
 Setting = Mapping[str, Any]
 
@@ -25,28 +26,28 @@ class Score:
     name : str
         "accuracy", "balanced" (the mean of the classes' recalls), or "recall:LABEL"; each
         certified, at a radius.
-    of_values : bool
-        Whether the target holds numbers; accuracy is then the share of rows within the tolerance.
+    task : str
+        "classification", or "regression": accuracy is then the share of rows within the tolerance.
     """
 
     name: str
-    of_values: bool = False
+    task: str = "classification"
 
     @classmethod
-    def of(cls, name: str | None, of_values: bool) -> "Score":
-        """The score that an option names; None: balanced for labels, accuracy for numbers."""
+    def parse(cls, name: str | None, task: str, default: str) -> "Score":
+        """The score that an option names; None: the default."""
         if name is None:
-            return cls("accuracy" if of_values else "balanced", of_values)
+            return cls(default, task)
         if name not in ("accuracy", "balanced") and not (
             name.startswith(RECALL) and len(name) > len(RECALL)
         ):
             raise InputError(f"score is {name!r}: give accuracy, balanced or recall:LABEL")
-        if of_values and name != "accuracy":
+        if task == "regression" and name != "accuracy":
             raise InputError(
                 f"score is {name!r}, which is for labels, and the target holds numbers: leave it "
                 "out"
             )
-        return cls(name, of_values)
+        return cls(name, task)
 
     @property
     def label(self) -> str | None:
@@ -72,9 +73,10 @@ class Score:
 
     @property
     def words(self) -> str:
+        """What it measures, for people."""
         if self.label is not None:
             return f"certified recall of {self.label!r}"
-        if self.of_values:
+        if self.task == "regression":
             return "certified share within the tolerance"
         return "certified accuracy" if self.name == "accuracy" else "mean certified recall"
 
@@ -88,11 +90,11 @@ def at(curve: Sequence[float], radius: int) -> float:
 
 
 def best(settings: Sequence[Setting], score: Score = ACCURACY) -> list[dict[str, Any]]:
-    """For every radius the setting with the highest score (the first of equals), as far as anything
-    is certified.
+    """For every radius the setting with the highest score (the first of equals).
 
-    Every setting counts here, useful or not: these are curves to draw. :func:`recommended` leaves
-    out what a constant beats."""
+    Ends where nothing is certified. Every setting counts here, useful or not: these are curves to
+    draw. :func:`recommended` leaves out what a constant beats.
+    """
     return [
         _entry(one, score, radius)
         for radius in range(_length(settings, score))
@@ -106,7 +108,8 @@ def recommended(
     """For r = 0, 1, ... the best setting that beats a constant there, as far as there is one.
 
     One model on all columns proves nothing and is not among them, nor is a setting that is nearly a
-    constant."""
+    constant.
+    """
     found = []
     for radius in range(_length(settings, score)):
         useful = [one for one in settings if _is_model(one) and beats(one, score, constant, radius)]
@@ -117,17 +120,17 @@ def recommended(
     return found
 
 
-def reference(settings: Sequence[Setting], score: Score) -> dict[str, Any] | None:
+def full_model_entry(settings: Sequence[Setting], score: Score) -> dict[str, Any] | None:
     """One model on all columns, under the rule that scores best; None if it was not tried."""
     return next(iter(best([one for one in settings if one["submodels"] == 1], score)), None)
 
 
 def beats(setting: Setting, score: Score, constant: Mapping[str, Any] | None, radius: int) -> bool:
-    """Whether a setting is worth more than a constant answer, which keeps its score at every
-    radius.
+    """Whether a setting scores higher than a constant answer, whose score holds at every radius.
 
     By recall of one label a constant is perfect. So there a setting must beat it by accuracy or by
-    mean recall."""
+    mean recall.
+    """
     if constant is None:
         return True
     by_accuracy: bool = at(setting["curve"], radius) > constant["accuracy"]
@@ -140,18 +143,21 @@ def beats(setting: Setting, score: Score, constant: Mapping[str, Any] | None, ra
 def why_no_more(
     settings: Sequence[Setting], score: Score, constant: Mapping[str, Any] | None, listed: int
 ) -> str | None:
-    """Why no setting is recommended at this radius and beyond; None where nothing is certified
-    there anyway."""
+    """Why no setting is recommended from this radius on; None where nothing is certified there."""
     models = [one for one in settings if one["submodels"] > 1]
     certified = [one for one in models if at(score.curve(one), listed) > 0]
     if not certified:
         return None if listed else "no setting with more than one submodel certifies anything."
     if constant is None or any(beats(one, score, constant, listed) for one in certified):
-        return "all settings that certify anything are nearly constants: they give nearly all rows one label."
+        return (
+            "all settings that certify anything are nearly constants: they give nearly all rows "
+            "one label."
+        )
+    always = f"always answering {answer_text(constant['answer'])}"
     if score.label is not None:
-        return f"no setting beats always answering {shown(constant['answer'])}, by accuracy or by mean recall."
-    beaten = constant[score.name if score.name == "balanced" else "accuracy"]
-    return f"always answering {shown(constant['answer'])} scores as much or more ({percent(beaten)}), whatever an attacker does."
+        return f"no setting beats {always}, by accuracy or by mean recall."
+    share = constant[score.name if score.name == "balanced" else "accuracy"]
+    return f"{always} scores as much or more ({percent(share)}), whatever an attacker does."
 
 
 def is_nearly_constant(predicted: float, true: float) -> bool:
@@ -159,34 +165,25 @@ def is_nearly_constant(predicted: float, true: float) -> bool:
 
     ``predicted``: the share of the label that is predicted most often; ``true``: that of the label
     that is most common. Where more than 98 % of rows have one label, a setting counts as a model if
-    it gives the others at least half as often as they occur."""
+    it gives the others at least half as often as they occur.
+    """
     return 1 - predicted < min(1 - NEARLY_ALL, (1 - true) / 2)
 
 
-def in_words(one: Setting) -> str:
-    """A setting as the options of partita fit. Margin and prior always: left out, fit would choose
-    its own."""
-    said = [f"--submodels {one['submodels']}"]
-    said += [
+def fit_options(one: Setting) -> str:
+    """A setting as options of ``partita fit``; margin and prior always, or fit chooses its own."""
+    options = [f"--submodels {one['submodels']}"]
+    options += [
         f"--{name} {_number(value) if isinstance(value, float) else value}"
         for name, value in one["options"].items()
     ]
-    return " ".join(
-        word for word in said if word not in ("--stretch 1", "--rule median", "--rule tournament")
-    )
+    default = ("--stretch 1", "--rule median", "--rule tournament")
+    return " ".join(option for option in options if option not in default)
 
 
 def _number(value: float) -> str:
     """Short, and the same number when it is read again."""
     return f"{value:g}" if float(f"{value:g}") == value else repr(value)
-
-
-def percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def shown(answer: Any) -> str:
-    return f"{answer:.6g}" if isinstance(answer, float) else repr(answer)
 
 
 def _is_model(setting: Setting) -> bool:
@@ -198,8 +195,7 @@ def _length(settings: Sequence[Setting], score: Score) -> int:
 
 
 def _highest(settings: Sequence[Setting], score: Score, radius: int) -> Setting | None:
-    """The first of the best by the score, then by mean recall, then by accuracy; None where nothing
-    is certified."""
+    """The first of the best by score, then mean recall, then accuracy; None if all are 0."""
     certified = [one for one in settings if at(score.curve(one), radius) > 0]
     return max(certified, key=lambda one: _key(one, score, radius), default=None)
 
@@ -219,5 +215,5 @@ def _entry(setting: Setting, score: Score, radius: int) -> dict[str, Any]:
         "accuracy": at(setting["curve"], radius),
         "balanced": at(setting["balanced"], radius) if setting.get("balanced") else None,
         "submodels": setting["submodels"],
-        "fit": in_words(setting),
+        "fit": fit_options(setting),
     }

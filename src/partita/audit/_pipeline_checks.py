@@ -1,0 +1,221 @@
+"""A check that looks for pipeline steps which let one column reach several submodels.
+
+The steps before the ensemble are fitted on damaged tables and compared; nothing is assumed of them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from .._support.strictness import warn_or_raise
+from .._support.types import Array
+from ..ensemble._base import FeaturePartitionEnsemble
+from ..errors import InputError
+from ..tables._encoding import table_columns
+from ..tables._memory import open_table
+
+DROPS_ROWS = (
+    "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "
+    "column chooses the training rows of every submodel: keep the rows, and fill missing values "
+    "inside the submodels' estimator"
+)
+MIXES_COLUMNS = (
+    "step {step!r} lets column {column!r} reach several submodels, because it computes from "
+    "several columns at once: put it into the submodels' estimator, where every submodel fits its "
+    "own"
+)
+SPREADS_COLUMN = (
+    "step {step!r} makes several columns of {column!r}, which went to different submodels: name "
+    "them as one unit (units=...), or put the step into the submodels' estimator"
+)
+
+Columns = list[Array] | None  # of a transformed table; None where a step refuses it
+
+
+def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[str]:
+    """Change one column at a time, fit the steps before the ensemble again, and compare.
+
+    A step that mixes columns (a PCA, a scaling by row, a selection of features), or drops rows
+    because of a value, lets one column reach several submodels, which the ensemble itself cannot
+    see.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its last step is a FeaturePartitionClassifier or FeaturePartitionRegressor; it need not be
+        fitted.
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        Training data, not sparse; a sample of it is enough.
+    y : array-like of shape (n_samples,)
+        Its labels or values.
+    strict : bool, default=False
+        Raise SoundnessError for the first problem instead of a SoundnessWarning for each.
+
+    Returns
+    -------
+    list of str
+        One sentence for each problem; empty if all is well.
+
+    See Also
+    --------
+    check_deterministic : Look for estimators that are not deterministic.
+
+    References
+    ----------
+    Theory, section 1: preprocessing must be fitted inside a submodel, on its columns.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.audit import check_pipeline
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)
+    >>> check_pipeline(make_pipeline(StandardScaler(), clf), *load_iris(return_X_y=True))
+    []
+    """
+    if not isinstance(pipeline, Pipeline) or not isinstance(
+        pipeline.steps[-1][1], FeaturePartitionEnsemble
+    ):
+        raise InputError(
+            "pipeline must be a scikit-learn Pipeline whose last step is a "
+            "FeaturePartitionClassifier or ...Regressor"
+        )
+    if scipy.sparse.issparse(X):
+        raise InputError("X is sparse: give check_pipeline a dense sample")
+    steps = [
+        (name, step) for name, step in pipeline.steps[:-1] if step not in (None, "passthrough")
+    ]
+    if not steps:
+        return []
+    honest = _transformed(steps, X, y)
+    if honest[-1] is None:
+        raise InputError(
+            "pipeline fails on X as it is: check_pipeline needs a table that it can be fitted on"
+        )
+    columns = range(open_table(X).n_columns)
+    shuffled = [_transformed(steps, _with_column(X, column, _shuffle), y) for column in columns]
+    incomplete = [
+        _transformed(steps, _with_column(X, column, _remove_one), y) for column in columns
+    ]
+    problems: dict[tuple[str, str], str] = {}  # by step and kind, the first column's
+    for column in columns:
+        for k, (name, _) in enumerate(steps):
+            counts = {_n_rows(run[k]) for run in (shuffled[column], incomplete[column])}
+            if counts - {None, _n_rows(honest[k])}:
+                text = DROPS_ROWS.format(step=name, column=_column_name(X, column))
+                problems.setdefault((name, "rows"), text)
+    owners = _submodels_by_column(pipeline, X, y)
+    changed = [
+        [_changed_columns(before, after) for before, after in zip(honest, run, strict=True)]
+        for run in shuffled
+    ]
+    for column in columns:
+        if len({owners[c] for c in changed[column][-1] if c in owners}) > 1:
+            mixing = [
+                k
+                for k in range(len(steps))
+                if any(changed[column][k] & changed[one][k] for one in columns if one != column)
+            ]
+            name = steps[mixing[0] if mixing else -1][0]
+            text = MIXES_COLUMNS if mixing else SPREADS_COLUMN
+            text = text.format(step=name, column=_column_name(X, column))
+            problems.setdefault((name, "mixes"), text)
+    for problem in problems.values():
+        warn_or_raise(problem, strict)
+    return list(problems.values())
+
+
+def _transformed(steps: list[tuple[str, Any]], X: Any, y: Any) -> list[Columns]:
+    """The columns after each step; None from a step on that refuses the table.
+
+    A refusal is a crash, not a leak.
+    """
+    tables: list[Columns] = [None] * len(steps)
+    for k, (_, step) in enumerate(steps):
+        try:
+            X = clone(step).fit_transform(X, y)
+            tables[k] = _columns_of(X)
+        except MemoryError:
+            raise
+        except Exception:
+            break
+    return tables
+
+
+def _n_rows(columns: Columns) -> int | None:
+    return len(columns[0]) if columns else None
+
+
+def _columns_of(X: Any) -> list[Array]:
+    table = open_table(X)
+    columns = []
+    for c in range(table.n_columns):
+        part = table.take([c])
+        columns.append(table_columns(part.toarray() if hasattr(part, "toarray") else part)[0])
+    return columns
+
+
+def _changed_columns(before: Columns, after: Columns) -> set[int]:
+    """The columns that changed; all where the shape did, none where the step failed."""
+    if before is None or after is None:
+        return set()
+    if len(before) != len(after) or (before and len(before[0]) != len(after[0])):
+        return set(range(max(len(before), len(after))))
+    pairs = zip(before, after, strict=True)
+    return {c for c, (one, other) in enumerate(pairs) if not _same(one, other)}
+
+
+def _same(one: Array, other: Array) -> bool:
+    if one.dtype.kind == "f" and other.dtype.kind == "f":
+        # up to rounding, which may follow the layout of the damaged copy in memory
+        return bool(np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True))
+    return [str(value) for value in one] == [str(value) for value in other]
+
+
+def _submodels_by_column(pipeline: Pipeline, X: Any, y: Any) -> dict[int, tuple[int, ...]]:
+    """The submodels that each untrusted column of the ensemble's table reaches."""
+    ensemble = clone(pipeline).fit(X, y).steps[-1][1]
+    reach = ensemble.partition_.incidence()
+    return {
+        c: tuple(np.flatnonzero(reach[unit]))
+        for unit, columns in enumerate(ensemble.units_.columns)
+        for c in columns
+    }
+
+
+def _with_column(X: Any, column: int, change: Callable[[Array], Array]) -> Any:
+    """A copy of the table with one column changed."""
+    if hasattr(X, "iloc"):
+        copy = X.copy()
+        copy[copy.columns[column]] = change(copy.iloc[:, column].to_numpy())
+        return copy
+    if hasattr(X, "with_columns"):
+        series = X[:, column]
+        return X.with_columns(type(series)(X.columns[column], change(series.to_numpy())))
+    copy = np.array(X, dtype=object if np.asarray(X).dtype.kind in "OUS" else float)
+    copy[:, column] = change(copy[:, column])
+    return copy
+
+
+def _shuffle(values: Array) -> Array:
+    """The values in another order; numbers are stretched as well."""
+    moved = np.roll(values, 1)[::-1]
+    return moved * 3 + 1 if np.asarray(values).dtype.kind in "fiu" else moved
+
+
+def _remove_one(values: Array) -> Array:
+    """The values with the first one missing."""
+    rest = np.array(values, dtype=float if np.asarray(values).dtype.kind in "fiu" else object)
+    rest[0] = np.nan if rest.dtype.kind == "f" else None
+    return rest
+
+
+def _column_name(X: Any, column: int) -> str:
+    return str(list(X.columns)[column]) if hasattr(X, "columns") else str(column)

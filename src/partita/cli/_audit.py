@@ -1,0 +1,111 @@
+"""``partita audit``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ._inputs import csv_options, local_path, print_json
+from ._options import (
+    Data,
+    Decimal,
+    Encoding,
+    Jobs,
+    Json,
+    Model,
+    Quiet,
+    Relative,
+    Seed,
+    Sep,
+    Tolerance,
+    Trust,
+)
+
+
+def audit(
+    ctx: typer.Context,
+    model: Model,
+    data: Data,
+    training: Annotated[
+        str | None,
+        typer.Option(
+            help="The table the model was fitted on, to be attacked too; not needed if it is DATA "
+            "itself."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Where the findings go: .json, for partita report --audit."),
+    ] = None,
+    attacks: Annotated[
+        str, typer.Option(help="Some of these.")
+    ] = "evasion,poisoning,patches,checks",
+    rows: Annotated[int, typer.Option(help="How many rows of DATA are attacked.", min=1)] = 200,
+    most: Annotated[
+        int | None, typer.Option(help="The largest r tried; by default the largest radius.", min=1)
+    ] = None,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    seed: Seed = 0,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Attack a model for real, as its radius allows: no certified prediction may change.
+
+    The exit code is 1 if one does.
+    """
+    from ..audit._files import audit_file
+    from ..tables._write import check_writable
+
+    if out is not None:
+        check_writable(out, (".json",))
+    names = tuple(name.strip() for name in attacks.split(",") if name.strip())
+    found = audit_file(
+        model,
+        local_path(ctx, data),
+        None if training is None else local_path(ctx, training, "training"),
+        tolerance=tolerance,
+        relative=relative,
+        attacks=names,
+        rows=rows,
+        most=most,
+        seed=seed,
+        trusted=tuple(trust or ()),
+        csv=csv_options(sep, decimal, encoding),
+        verbose=int(not quiet),
+        jobs=jobs,
+    )
+    # what broke a certificate must not be lost
+    place = out if out is not None or found.passed else Path("partita-audit.json")
+    if place is not None:
+        found.save(place)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found, place, training is not None)
+    if not found.passed:
+        raise typer.Exit(1)
+
+
+def _show(found: Any, place: Path | None, has_training: bool) -> None:
+    from .._support.terminal import print_line
+
+    print_line(str(found))
+    if not any(line.attack.startswith(("poisoning", "backdoor")) for line in found.lines):
+        print_line(
+            "No training data was attacked."
+            if has_training
+            else "The training data was not attacked: --training FILE does."
+        )
+    if place is not None:
+        print_line(f"Written to {place}.")
+    print_line(
+        "Passed: no certified prediction changed."
+        if found.passed
+        else "FAILED: do not rely on this model's radii."
+    )

@@ -1,0 +1,68 @@
+"""``partita certify``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._inputs import csv_options, local_path, parse_split, print_json
+from ._options import (
+    Data,
+    Decimal,
+    Encoding,
+    Jobs,
+    Json,
+    Model,
+    Quiet,
+    Relative,
+    Sep,
+    Split,
+    Tolerance,
+    Trust,
+)
+
+
+def certify(
+    ctx: typer.Context,
+    model: Model,
+    data: Data,
+    out: Annotated[
+        Path | None, typer.Option(help="Where predictions and proofs go: .parquet or .csv.")
+    ] = None,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    split: Split = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Predict the rows of a table, and prove each prediction.
+
+    From Parquet to Parquet, the memory it takes does not grow with the number of rows.
+    """
+    from .._support.terminal import print_line
+    from ..tables._write import check_writable
+    from ..workflow._certify_file import certify_pieces
+    from ..workflow._prediction_table import open_prediction_table
+    from ..workflow._stored_model import open_model
+    from ._summary_screen import show_summary
+
+    if out is not None:
+        check_writable(out)
+    csv = csv_options(sep, decimal, encoding)
+    stored = open_model(model, tuple(trust or ()), jobs)
+    table = open_prediction_table(stored, local_path(ctx, data), parse_split(split), csv)
+    summary, columns = certify_pieces(table, out, tolerance, relative, int(not quiet))
+    if as_json:
+        print_json(summary.to_dict(out))
+        return
+    show_summary(summary)
+    print_line(
+        f"Written to {out}: {', '.join(columns)}."
+        if out is not None
+        else "Nothing is written: --out FILE does."
+    )

@@ -1,0 +1,182 @@
+"""The tour of ``partita demo``, on data that scikit-learn ships.
+
+Tables in files, a sweep, a model, its proofs under three rules, and a report. It does what the
+commands it prints do, so they can be tried again one by one.
+"""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.model_selection import train_test_split
+
+from .._support.atomic import write_atomic
+from .._support.terminal import print_line, print_table
+from ..certificates import Certificates
+from ..ensemble._full_model import fit_full_model
+from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius
+from ..plot import figure_png
+from ..report import write_report
+from ..rules import named_rule
+from ..store._save import save
+from ..tables._write import write_table
+from ..workflow._certify_file import CertifiedFile, certify_file
+from ..workflow._sweep_file import sweep_file
+from ..workflow._sweep_grid import Grid, Trial
+from ..workflow._training_table import open_training
+
+MOST_RADII = 8
+
+
+@dataclass(frozen=True)
+class Stop:
+    """One data set of the tour.
+
+    Attributes
+    ----------
+    name, title, target : str
+        The files' names, the heading, and the column to predict.
+    submodels : int
+        Of the model.
+    sweep : tuple of int
+        Numbers of submodels to try.
+    rules : tuple of str
+        Rules to compare; the first is the model's own.
+    relative : float, optional
+        For numbers: what counts as right.
+    """
+
+    name: str
+    title: str
+    target: str
+    submodels: int
+    sweep: tuple[int, ...]
+    rules: tuple[str, ...] = ("plurality", "runoff", "tournament")
+    relative: float | None = None
+
+    @property
+    def tolerance_options(self) -> str:
+        return "" if self.relative is None else f" --relative {self.relative:g}"
+
+
+TOUR = (
+    Stop("breast_cancer", "Breast cancer", "diagnosis", 15, (5, 15)),
+    Stop("digits", "Handwritten digits", "digit", 21, (5, 21)),
+    Stop(
+        "diabetes",
+        "Diabetes, within 40 % of the truth",
+        "progression",
+        7,
+        (3, 5, 7, 9),
+        rules=("median",),
+        relative=0.4,
+    ),
+)
+
+
+def run_demo(out: Path, quiet: bool = False) -> dict[str, Any]:
+    """Do the whole tour; returns where everything is, and the certified accuracies."""
+    started = time.perf_counter()
+    found: dict[str, Any] = {stop.name: _visit(stop, out, quiet) for stop in TOUR}
+    seconds = time.perf_counter() - started
+    if not quiet:
+        print_line(
+            f"Done in {seconds:.0f} s. Open {found['digits']['report']} in a browser, and the "
+            f"other reports in {out}."
+        )
+    return found | {"seconds": round(seconds, 1)}
+
+
+def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
+    """Sweep, fit, certify and report on one data set."""
+    train, test = (out / f"{stop.name}_{part}.parquet" for part in ("train", "test"))
+    model, folder = out / f"{stop.name}_model", out / f"{stop.name}_sweep"
+    report = out / f"{stop.name}.html"
+    for part, columns in zip((train, test), _tables(stop.name), strict=True):
+        write_table(columns, part)
+    if not quiet:
+        print_line(f"\n{stop.title}")
+        for command in (
+            f"partita sweep {train} --target {stop.target} --submodels "
+            f"{','.join(map(str, stop.sweep))}{stop.tolerance_options} --out {folder}",
+            f"partita fit {train} --target {stop.target} --submodels {stop.submodels} --overwrite "
+            f"--out {model}",
+            f"partita report {model} {test} --sweep {folder}{stop.tolerance_options} "
+            f"--out {report}",
+        ):
+            print_line(f"  $ {command}")
+    training = open_training(train, stop.target)
+    sweep_file(training, Grid(submodels=stop.sweep), folder, Trial(relative=stop.relative))
+    fitted = training.ensemble("hgb", training.task.rule(None), stop.submodels, 0)
+    fitted.fit(training.table, training.y)
+    fitted.full_model_ = fit_full_model(fitted, training.table, training.y)
+    save(fitted, model, training.about("hgb", model=fitted))
+    certified = certify_file(model, test, relative=stop.relative, verbose=0)
+    write_report(certified, report, folder, stop.title)
+    proofs = _proofs(certified, stop.rules)
+    curves = {
+        rule: certified_accuracy_curve(certified.truth, proof).accuracy.tolist()
+        for rule, proof in proofs.items()
+    }
+    counts = fitted.counts_
+    title = f"{stop.title}, {stop.submodels} submodels"
+    write_atomic(out / f"{stop.name}.png", figure_png(title, curves, counts.what))
+    if not quiet:
+        _show_accuracy(
+            f"% of test rows proven right whatever is written into r of the {counts.total} "
+            f"{counts.what}",
+            proofs,
+            certified.truth,
+        )
+        print_line(f"Report: {report}")
+    return {"report": str(report), "model": str(model), "certified_accuracy": curves}
+
+
+def _proofs(certified: CertifiedFile, rules: tuple[str, ...]) -> dict[str, Certificates]:
+    """The certificates under each rule, from the same ballots; one rule is the model's own."""
+    tables = {
+        rule: certified if len(rules) == 1 else certified.under(named_rule(rule)) for rule in rules
+    }
+    proofs = {rule: table.against_truth.proof for rule, table in tables.items()}
+    return {rule: proof for rule, proof in proofs.items() if proof is not None}
+
+
+def _tables(name: str) -> list[dict[str, Any]]:
+    """The rows to learn from and the rows to certify, as columns by name."""
+    if name == "digits":
+        X, y = load_digits(return_X_y=True)
+        table = {f"pixel_{k // 8}_{k % 8}": X[:, k] for k in range(X.shape[1])} | {"digit": y}
+    elif name == "breast_cancer":
+        data = load_breast_cancer(as_frame=True)
+        labels = np.asarray(data.target_names, dtype=object)[data.target.to_numpy()]
+        table = {column: data.data[column].to_numpy() for column in data.data.columns} | {
+            "diagnosis": labels
+        }
+    else:
+        data = load_diabetes(as_frame=True, scaled=False)
+        table = {column: data.data[column].to_numpy() for column in data.data.columns} | {
+            "progression": data.target.to_numpy()
+        }
+    rows = len(next(iter(table.values())))
+    stratify = None if name == "diabetes" else table[list(table)[-1]]
+    parts = train_test_split(np.arange(rows), test_size=0.3, random_state=0, stratify=stratify)
+    return [{column: values[np.sort(part)] for column, values in table.items()} for part in parts]
+
+
+def _show_accuracy(title: str, proofs: Mapping[str, Certificates], truth: Any) -> None:
+    """Certified accuracy in % at some radii, one line per rule."""
+    last = max(0, *(int(np.max(proof.radius)) for proof in proofs.values()))
+    radii = sorted({int(r) for r in np.linspace(0, last, min(MOST_RADII, last + 1))})
+    rows = [
+        [
+            name,
+            *(f"{100 * certified_accuracy(truth, proof, r):.1f}" for r in radii),
+            f"{median_radius(truth, proof):g}",
+        ]
+        for name, proof in proofs.items()
+    ]
+    print_table(title, ["r =", *map(str, radii), "median r"], rows)

@@ -1,0 +1,215 @@
+"""``partita fit``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ._inputs import (
+    csv_options,
+    local_path,
+    parse_offset,
+    parse_split,
+    print_json,
+    with_reference,
+)
+from ._options import (
+    Data,
+    Decimal,
+    Encoding,
+    Estimator,
+    Exchanges,
+    Jobs,
+    Json,
+    Quiet,
+    ReferenceFile,
+    Seed,
+    Sep,
+    Split,
+    Target,
+    Task,
+    Units,
+)
+
+SHOWN_FAMILIES = 5
+
+
+def fit(
+    ctx: typer.Context,
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option(help="Where the model goes: a folder, or a .zip.")],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a model that is there.")
+    ] = False,
+    units: Units = None,
+    submodels: Annotated[
+        int | None,
+        typer.Option(
+            help="How many submodels; by default by the number of units and rows "
+            "(docs/results/defaults.md).",
+            min=1,
+        ),
+    ] = None,
+    rule: Annotated[
+        str | None, typer.Option(help="plurality, runoff or tournament; median for numbers.")
+    ] = None,
+    margin: Annotated[
+        float | None,
+        typer.Option(
+            help="The tournament's margin: the lead in score at which a submodel casts a full vote."
+        ),
+    ] = None,
+    prior: Annotated[
+        float | None,
+        typer.Option(help="The tournament's prior from 0 to 1, for unbalanced labels."),
+    ] = None,
+    offset: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="LABEL=VOTES: a head start in the tournament, for more recall of a label; may be "
+            "given several times. Or one number: so many times the log share of each label."
+        ),
+    ] = None,
+    stretch: Annotated[
+        float | None,
+        typer.Option(help="For numbers: move the submodels' values away from their centre."),
+    ] = None,
+    estimator: Estimator = "hgb",
+    task: Task = "auto",
+    seed: Seed = 0,
+    reference: ReferenceFile = None,
+    exchanges: Exchanges = None,
+    split: Split = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            help="For large Parquet: a Dask scheduler, tcp://HOST:PORT, or 'local' for this "
+            "machine. Submodels are stored one by one; run again after a crash, it resumes."
+        ),
+    ] = None,
+    batch_rows: Annotated[
+        int | None,
+        typer.Option(
+            help="With --cluster: teach an estimator with partial_fit so many rows at a time.",
+            min=1,
+        ),
+    ] = None,
+    full_model: Annotated[
+        bool,
+        typer.Option(
+            help="Fit one model on all columns too, for comparison. It proves nothing, and takes "
+            "about as long again."
+        ),
+    ] = True,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Fit a model on a table and store it."""
+    from ..errors import InputError
+    from ..partition._one_hot import one_hot_families
+    from ..store._save import check_free
+    from ..workflow._training_table import open_training
+
+    check_free(out, overwrite)
+    if batch_rows is not None and cluster is None:
+        raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
+    if cluster is not None:
+        _check_seen_by_workers(data)
+    csv = csv_options(sep, decimal, encoding)
+    training = open_training(local_path(ctx, data), target, units, task, parse_split(split), csv)
+    training = with_reference(ctx, training, reference, exchanges)
+    chosen = training.task.rule(rule, margin, prior, stretch, parse_offset(offset))
+    n_submodels = "auto" if submodels is None else submodels
+    model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet)
+    model.set_params(n_jobs=jobs)
+    families = (
+        {}
+        if training.units_file.units or cluster is not None
+        else one_hot_families(training.table, training.table.names)
+    )
+    if cluster is None:
+        _fit_in_memory(training, model, estimator, full_model, out)
+    else:
+        from ..workflow._fit_parquet import fit_training
+
+        address = None if cluster == "local" else cluster
+        model, _ = fit_training(
+            training, model, out, cluster=address, batch_rows=batch_rows, estimator=estimator
+        )
+    if as_json:
+        print_json(_summary(training, model, out, families))
+    else:
+        _show(training, model, out, families)
+
+
+def _fit_in_memory(training: Any, model: Any, estimator: str, full_model: bool, out: Path) -> None:
+    from ..ensemble._full_model import fit_full_model
+    from ..store._save import save
+
+    model.fit(training.table, training.y)
+    model.full_model_ = fit_full_model(model, training.table, training.y) if full_model else None
+    save(model, out, training.about(estimator, model=model))
+
+
+def _check_seen_by_workers(data: str) -> None:
+    from ..errors import InputError
+    from ..tables._remote import is_local
+
+    if not is_local(data):
+        raise InputError(
+            "data is not a path that all workers see: with --cluster give the path of a Parquet "
+            "file or folder"
+        )
+
+
+def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> dict[str, Any]:
+    """What was fitted, for machines."""
+    from ..workflow._summary import failures_of
+
+    counts = model.counts_
+    in_memory = hasattr(model, "estimators_")  # fitted one by one, they are in the store only
+    return {
+        "model": str(out),
+        "task": training.task.name,
+        "rows": training.table.n_rows,
+        "submodels": len(model.partition_),
+        "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
+        "rule": repr(model.rule_.brief()),
+        "reference": None if training.reference is None else training.reference.about(),
+        "labels": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        "failed_submodels": failures_of(model) if in_memory else None,
+        "warnings": list(model.warnings_),
+        "one_hot_families": families,
+    }
+
+
+def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> None:
+    """The same for people."""
+    from .._support.terminal import print_line, print_warning
+    from ..partition._one_hot import as_units_toml
+
+    for warning in model.warnings_:
+        print_warning(f"{warning}.")
+    labels = f"{len(model.classes_)} labels" if hasattr(model, "classes_") else "numbers"
+    print_line(
+        f"Fitted {len(model.partition_)} submodels on {training.table.n_rows:,} rows for "
+        f"{training.target!r} ({labels}; --task says otherwise)."
+    )
+    print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
+    if training.reference is not None:
+        print_line(f"Partition: {training.reference}.")
+    if families:
+        more = len(families) - SHOWN_FAMILIES
+        some = ", ".join(list(families)[:SHOWN_FAMILIES]) + (f" and {more} more" * (more > 0))
+        print_warning(
+            f"Some columns look like one-hot columns of one raw column each ({some}), and count "
+            "as separate units. Whoever owns the raw column owns all of them: put these lines "
+            "into a units.toml and fit again with --units units.toml."
+        )
+        print_line(as_units_toml(families))
+    print_line(f"Stored in {out}. Next: partita certify {out} NEW --out certified.parquet")

@@ -1,0 +1,84 @@
+"""Options of the command line as the workflow takes them, and JSON for machines."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import typer
+
+
+def parse_split(given: str | None) -> tuple[str, str] | None:
+    """COLUMN=VALUE as a pair."""
+    from ..errors import InputError
+
+    if given is None:
+        return None
+    column, equals, value = given.partition("=")
+    if not (column and equals):
+        raise InputError(f"split is {given!r}: give COLUMN=VALUE")
+    return column, value
+
+
+def parse_offset(given: list[str] | None) -> dict[str, float] | float | None:
+    """Head starts: LABEL=VOTES each, or one number, a multiple of the labels' log shares."""
+    from ..errors import InputError
+
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        try:
+            return float(given[0])
+        except ValueError:
+            pass
+    votes_of: dict[str, float] = {}
+    for one in given:
+        label, equals, votes = one.rpartition("=")
+        try:
+            votes_of[label] = float(votes)
+        except ValueError:
+            equals = ""
+        if not (label and equals):
+            raise InputError(f"offset is {one!r}: give LABEL=VOTES, such as fraud=2, or one number")
+    return votes_of
+
+
+def csv_options(sep: str | None, decimal: str | None, encoding: str | None) -> Any:
+    """How CSV files are written."""
+    from ..tables._csv_options import CsvOptions
+
+    return CsvOptions(sep, decimal, encoding)
+
+
+def local_path(ctx: typer.Context, data: str, argument: str = "data") -> Path:
+    """A path at which a table can be read while the command runs; remote tables are copied."""
+    from ..tables._remote import local_copy
+
+    return ctx.with_resource(local_copy(data, argument))
+
+
+def share_or_table(ctx: typer.Context, holdout: str | None) -> float | Path | None:
+    """What --holdout names: a share of the rows, or another table."""
+    if holdout is None:
+        return None
+    try:
+        return float(holdout)
+    except ValueError:
+        return local_path(ctx, holdout, "holdout")
+
+
+def with_reference(
+    ctx: typer.Context, training: Any, reference: str | None, exchanges: int | None
+) -> Any:
+    """The training table with the trusted rows that its partition is learnt from, if any."""
+    from ..errors import InputError
+
+    if reference is None:
+        if exchanges is not None:
+            raise InputError("exchanges goes with reference: add --reference FILE, or leave it out")
+        return training
+    return training.with_reference(local_path(ctx, reference, "reference"), exchanges or 0)
+
+
+def print_json(content: Any) -> None:
+    """Print one JSON object on standard output."""
+    typer.echo(json.dumps(content, allow_nan=False))

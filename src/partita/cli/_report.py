@@ -1,0 +1,81 @@
+"""``partita report``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._inputs import csv_options, local_path, print_json
+from ._options import (
+    Data,
+    Decimal,
+    Encoding,
+    Jobs,
+    Json,
+    Model,
+    Quiet,
+    Relative,
+    Sep,
+    Tolerance,
+    Trust,
+)
+
+
+def report(
+    ctx: typer.Context,
+    model: Model,
+    data: Data,
+    out: Annotated[Path, typer.Option(help="Where the report goes: .html.")],
+    sweep_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--sweep", help="The sweep.json of a sweep, for the curves over the submodels."
+        ),
+    ] = None,
+    audit_json: Annotated[
+        Path | None,
+        typer.Option(
+            "--audit", help="What partita audit --out wrote, for a section on what attacks reached."
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(help="The report's heading.")] = None,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Write a report on a table's proofs: one HTML file that needs nothing else."""
+    from .._support.terminal import print_line
+    from ..audit._findings import read_audit
+    from ..report import write_report
+    from ..tables._write import check_writable
+    from ..workflow._certify_file import certify_file
+    from ..workflow._sweep_file import read_sweep
+    from ._summary_screen import show_summary
+
+    check_writable(out, (".html",))
+    if sweep_json is not None:  # before the work begins
+        read_sweep(sweep_json)
+    if audit_json is not None:
+        read_audit(audit_json)
+    certified = certify_file(
+        model,
+        local_path(ctx, data),
+        tolerance,
+        relative,
+        tuple(trust or ()),
+        verbose=0 if quiet else 2,
+        csv=csv_options(sep, decimal, encoding),
+        jobs=jobs,
+    )
+    write_report(certified, out, sweep_json, title, audit_json)
+    if as_json:
+        print_json(certified.summary.to_dict(out))
+        return
+    show_summary(certified.summary)
+    print_line(f"Report: {out}")

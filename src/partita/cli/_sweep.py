@@ -1,0 +1,133 @@
+"""``partita sweep``."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ._inputs import csv_options, local_path, print_json, share_or_table, with_reference
+from ._options import (
+    Data,
+    Decimal,
+    Encoding,
+    Estimator,
+    Exchanges,
+    Jobs,
+    Json,
+    Quiet,
+    ReferenceFile,
+    Relative,
+    Seed,
+    Sep,
+    Target,
+    Task,
+    Tolerance,
+    Units,
+)
+
+
+def sweep(
+    ctx: typer.Context,
+    data: Data,
+    target: Target,
+    out: Annotated[Path, typer.Option(help="A folder for sweep.json and sweep.png.")],
+    units: Units = None,
+    submodels: Annotated[
+        str | None,
+        typer.Option(
+            help="Numbers of submodels to try, such as 1,5,11; 1 is one model on all columns, for "
+            "comparison."
+        ),
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help="Rules to try, such as plurality,runoff,tournament.")
+    ] = None,
+    margins: Annotated[
+        str | None, typer.Option(help="Margins of the tournament to try, such as 0,0.5,2.")
+    ] = None,
+    priors: Annotated[
+        str | None, typer.Option(help="Priors of the tournament to try, such as 0,0.9,1.")
+    ] = None,
+    offsets: Annotated[
+        str | None,
+        typer.Option(
+            help="Offsets of the tournament to try, such as 0,0.5,1: multiples of the labels' log "
+            "shares."
+        ),
+    ] = None,
+    stretches: Annotated[
+        str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")
+    ] = None,
+    score: Annotated[
+        str | None,
+        typer.Option(
+            help="What settings are compared by, certified at each radius: balanced (the mean of "
+            "the classes' recalls; the default for labels), accuracy (the default for numbers) or "
+            "recall:LABEL."
+        ),
+    ] = None,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            help="What is certified and not learnt from: a share of the rows, drawn at random "
+            "(default: 0.25), or another table with the same columns."
+        ),
+    ] = None,
+    last: Annotated[
+        float | None,
+        typer.Option(
+            help="Instead of --holdout: the last share of the rows, such as 0.2, for rows in the "
+            "order of time."
+        ),
+    ] = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --holdout: a column; rows that share its value are never split. It "
+            "is a feature only if units.toml trusts it."
+        ),
+    ] = None,
+    estimator: Estimator = "hgb",
+    task: Task = "auto",
+    seed: Seed = 0,
+    reference: ReferenceFile = None,
+    exchanges: Exchanges = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Try many settings on held-out rows: the best one for each radius.
+
+    Run again after an interruption, it resumes.
+    """
+    from ..workflow._sweep_file import sweep_file
+    from ..workflow._sweep_grid import Grid, Trial
+    from ..workflow._training_table import open_training
+    from ._sweep_screen import show_sweep
+
+    grid = Grid.parse(submodels, rules, margins, priors, stretches, offsets)
+    csv = csv_options(sep, decimal, encoding)
+    training = open_training(local_path(ctx, data), target, units, task, csv=csv)
+    training = with_reference(ctx, training, reference, exchanges)
+    rows = share_or_table(ctx, holdout)
+    trial = Trial(estimator, rows, seed, tolerance, relative, last, group, score)
+    found = sweep_file(training, grid, out, trial, jobs=jobs, verbose=int(not quiet))
+    if as_json:
+        print_json(found)
+        return
+    given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
+    given |= {"--reference": reference, "--exchanges": exchanges}
+    given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
+    defaults = (None, "hgb", "auto", 0)
+    options = [
+        str(word)
+        for option, value in given.items()
+        if value not in defaults
+        for word in (option, value)
+    ]
+    show_sweep(found, out, ["partita", "fit", data, "--target", target, *options])

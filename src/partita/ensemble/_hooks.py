@@ -1,0 +1,84 @@
+"""What differs between labels and values, as hooks of the shared base class.
+
+Code outside of this package (command line, report, service, audit) calls these and need not know
+which kind of model it has.
+"""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from .._support.types import Array
+from ..certificates import Certificates
+from ..rules import Rule
+from ..rules._statements import Statement
+from ..tables._table import Table
+
+
+class TaskHooks:
+    """The hooks that FeaturePartitionClassifier and FeaturePartitionRegressor implement."""
+
+    _task: ClassVar[str]  # "classification" or "regression"
+    _default_estimator: ClassVar[Any]
+
+    def _read_target(self, y: Any) -> Array:
+        """Return the target, checked, as submodels learn it; remember the classes."""
+        raise NotImplementedError
+
+    def _fixed_ballot(self, y: Array) -> Array:
+        """Return the ballot of a submodel that fails: from labels alone, or a constant."""
+        raise NotImplementedError
+
+    def _check_rule(self, rule: Rule, estimator: Any) -> None:
+        """Refuse a rule or an estimator that is made for the other task."""
+        raise NotImplementedError
+
+    def _score(self) -> Callable[..., Array]:
+        """Return the function that makes a submodel's ballot from its columns."""
+        raise NotImplementedError
+
+    def _constant_warnings(self, ballots: Array) -> list[str]:
+        """Return warnings for a model that predicts one label for nearly all training rows."""
+        return []
+
+    def _ballots(self, X: Any) -> tuple[Table, Array]:
+        """Return the table and every submodel's ballot for every row."""
+        raise NotImplementedError
+
+    def _decide(self, ballots: Array) -> Array:
+        """Return predictions as labels or values."""
+        raise NotImplementedError
+
+    def _votes(self, ballots: Array) -> Array:
+        """Return every submodel's own prediction, as labels or values: (rows, submodels)."""
+        raise NotImplementedError
+
+    def _statement(
+        self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None
+    ) -> Statement | None:
+        """Return what can be certified of each row; None for values without a tolerance.
+
+        ``around``: the truth, for values that must stay near it. A label's statement is about the
+        prediction in any case.
+        """
+        raise NotImplementedError
+
+    def _certificates(
+        self,
+        ballots: Array,
+        statement: Statement,
+        table: Table | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
+    ) -> Certificates:
+        """Certify the statement about each row; the radius counts units."""
+        raise NotImplementedError
+
+    def _correct(
+        self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
+    ) -> Array:
+        """Return which predictions are right: equal to the truth, or within the tolerance."""
+        raise NotImplementedError
+
+    def _intervals(self, ballots: Array) -> dict[int, tuple[Array, Array]]:
+        """Return the values an attack can bring about, by radius; empty for labels."""
+        return {}

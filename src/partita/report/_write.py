@@ -1,0 +1,139 @@
+"""Writing the report on a certified file, and where its model comes from."""
+
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from .. import __version__
+from .._support.atomic import write_atomic
+from ..audit._findings import read_audit
+from ..errors import InputError
+from ..tables._fingerprint import sha256_of
+from ..workflow._certify_file import CertifiedFile
+from ..workflow._sweep_file import read_sweep
+from ._numbers import gather
+from ._page import render
+
+
+def write_report(
+    certified: CertifiedFile,
+    out: Any,
+    sweep: Any = None,
+    title: str | None = None,
+    audit: Any = None,
+) -> Path:
+    """Write the report on a table that a stored model certified.
+
+    ``partita report`` is this function on the command line.
+
+    Parameters
+    ----------
+    certified : CertifiedFile
+        The certified rows, with their model and their file.
+    out : str or path
+        The HTML file to write.
+    sweep : str or path, optional
+        The sweep.json that ``partita sweep`` wrote for the same target.
+    title : str, optional
+        The heading; by default it names the table.
+    audit : str or path, optional
+        What ``partita audit --out`` wrote for the same model.
+
+    Returns
+    -------
+    Path
+        The file that was written.
+
+    Raises
+    ------
+    InputError
+        If the sweep is about another target, or the audit about another model.
+
+    See Also
+    --------
+    gather : The numbers of the report, as plain data.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier, store
+    >>> from partita.report import write_report
+    >>> from partita.workflow._certify_file import certify_file
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> X[1::2].to_csv(folder / "new.csv", index=False)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::2], y[::2])
+    >>> path = store.save(clf, folder / "model")
+    >>> certified = certify_file(path, folder / "new.csv", verbose=0)
+    >>> write_report(certified, folder / "report.html").name
+    'report.html'
+    """
+    assert certified.stored is not None
+    assert certified.file is not None
+    stored, path = certified.stored, certified.file.path
+    swept = None if sweep is None else read_sweep(sweep)
+    target = stored.about.get("target")
+    if swept is not None and target is not None and swept["target"] != target:
+        raise InputError(
+            f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: "
+            "give the sweep of this model's data"
+        )
+    audited = None if audit is None else read_audit(audit)
+    if audited is not None and audited["of"].get("model") != stored.digest:
+        raise InputError(
+            "audit is of another model: give what partita audit --out wrote for this one"
+        )
+    facts = gather(
+        certified,
+        title=title or f"Certificates for {path.name}",
+        origin=origin_of(stored.manifest)
+        | {"certified data": f"{path.name}, sha256 {sha256_of(path)}"},
+        files={name: facts["sha256"] for name, facts in stored.manifest["files"].items()},
+        sweep=swept,
+        audit=audited,
+        quality=certified.summary.quality() | {"tuned": stored.about.get("tuned")},
+    )
+    place = Path(out)
+    write_atomic(place, render(facts).encode("utf-8", "replace"))
+    return place
+
+
+def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
+    """Where a stored model comes from: versions, seed, hashes."""
+    about = manifest.get("about") or {}
+    stored = {"model stored": _minute(str(manifest["stored"]))} if manifest.get("stored") else {}
+    versions = {"partita": manifest["partita"], **manifest["versions"]}
+    found = stored | {
+        "partita": __version__,
+        "Python": platform.python_version(),
+        **{library: version(library) for library in manifest["versions"]},
+        "stored with": ", ".join(f"{library} {number}" for library, number in versions.items()),
+        "random_state": str(manifest["random_state"]),
+    }
+    if about:
+        data = about["data"]
+        known = (
+            f"sha256 {data['sha256']}"
+            if "sha256" in data
+            else f"sha256 of its Parquet footers {data['footers']}"
+        )
+        found["target"] = f"{about['target']} ({about['task']})"
+        found["estimator"] = str(about["estimator"])
+        found["training data"] = f"{data['name']}, {data['rows']:,} rows, {known}"
+    return found
+
+
+def _minute(stored: str) -> str:
+    """An ISO time as the report writes times, in UTC; any other text as it is."""
+    try:
+        time = datetime.fromisoformat(stored)
+        if time.tzinfo is None:
+            return f"{time:%Y-%m-%d %H:%M}"
+        return f"{time.astimezone(UTC):%Y-%m-%d %H:%M UTC}"
+    except (ValueError, OverflowError):
+        return stored

@@ -1,0 +1,160 @@
+"""One table from start to end: its runs, its cells, its JSON file and its picture."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._support.atomic import write_atomic
+from ..errors import InputError
+from ._runner import carry_out
+from ._runs import Run, RunResult
+from ._sizes import check_size, plan_for
+from ._table_cells import fill_cell, settings_of
+from ._tables import Table, table
+
+STAND_INS = {
+    "digits": "scikit-learn's digits stand in for the images",
+    "diabetes": "scikit-learn's diabetes data stand in for the tables",
+}
+
+
+def reproduce(
+    name: str, size: str = "laptop", out: Any = "partita-reproduce", cache: Any = None
+) -> dict[str, Any]:
+    """Run what a table of the paper needs, and compare the paper's numbers with ours.
+
+    Finished runs are stored in ``out`` and not repeated: tables share runs, and an interrupted call
+    resumes where it stopped.
+
+    Parameters
+    ----------
+    name : str
+        A table ("25"), a figure ("figure3"), or "ames" for what goes beyond the paper there.
+    size : {"smoke", "laptop", "full"}, default="laptop"
+        Seconds on data that scikit-learn ships; minutes on two cores; or as in the paper, on a GPU
+        for images.
+    out : path, default="partita-reproduce"
+        A folder. The table goes to ``SIZE/NAME.json`` and ``SIZE/NAME.png`` there, each run to
+        ``SIZE/runs``.
+    cache : path, optional
+        Where downloaded data are stored, as for the loaders of :mod:`partita.datasets`.
+
+    Returns
+    -------
+    dict
+        What the JSON file holds: ``cells``, and how they came about.
+
+    Raises
+    ------
+    InputError
+        If there is no such table or size, or ``out`` is a file.
+
+    See Also
+    --------
+    partita.baselines.compare : Compare defences on your own data.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from partita.reproduce import reproduce
+    >>> with TemporaryDirectory() as folder:
+    ...     content = reproduce("21", "smoke", folder)
+    >>> content["title"], len(content["cells"])
+    ('Table 21: one model on all columns', 4)
+    """
+    from ._plot import plot_table
+
+    wanted = table(name)
+    check_size(size)
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"out {str(folder)!r} is a file: give a folder")
+    folder = folder / size
+    runs = runs_of(wanted, size)
+    results = carry_out(wanted.title, size, runs, folder, None if cache is None else Path(cache))
+    content = table_content(wanted, size, runs, results)
+    write_atomic(folder / f"{wanted.name}.png", plot_table(content["title"], content["cells"]))
+    write_atomic(folder / f"{wanted.name}.json", table_bytes(content))
+    return content
+
+
+def runs_of(wanted: Table, size: str) -> list[Run]:
+    """The runs that a table needs at a size, each once."""
+    runs = [
+        run
+        for setting in settings_of(wanted.cells)
+        for run in plan_for(size, setting.data).runs(setting)
+    ]
+    return list({run.name: run for run in runs}.values())
+
+
+def table_content(
+    wanted: Table, size: str, runs: Sequence[Run], results: dict[str, RunResult | str]
+) -> dict[str, Any]:
+    """The table as its file holds it."""
+    done = [result for result in results.values() if not isinstance(result, str)]
+    stand_ins = sorted({run.details["stand_in"] for run in runs if run.details["stand_in"]})
+    return {
+        "table": wanted.name,
+        "title": wanted.title,
+        "size": size,
+        "command": command(wanted.name, size),
+        "note": wanted.note,
+        "stand_ins": [STAND_INS[name] for name in stand_ins],
+        "machine": sorted({result["machine"] for result in done}),
+        "seconds": round(sum(result["seconds"] for result in done)),
+        "resumed": any(result.get("resumed", False) for result in done),
+        "how": how(runs, results),
+        "cells": [
+            fill_cell(spec, lambda setting: plan_for(size, setting.data).runs(setting), results)
+            for spec in wanted.cells
+        ],
+    }
+
+
+def how(runs: Sequence[Run], results: dict[str, RunResult | str]) -> list[str]:
+    """How it was run, a sentence for each data set and method."""
+    facts: dict[tuple[str, str], dict[str, dict[Any, None]]] = {}
+    for run in runs:
+        result = results[run.name]
+        if isinstance(result, str) or run.setting.method == "constant":
+            continue
+        own = facts.setdefault(
+            (run.setting.data, run.setting.method),
+            {"models": {}, "train": {}, "test": {}, "seeds": {}},
+        )
+        model = run.details.get("submodel")
+        if not model:
+            model = f"{run.details['model']} model, {run.details['draws']:,} draws"
+        own["models"][model] = None
+        own["seeds"][run.seed] = None
+        for part in ("train", "test"):
+            own[part][result["rows"][part]] = None
+    return [
+        f"{data}, {method}: {', '.join(own['models'])}; {_range(own['train'])} rows to learn "
+        f"from, {_range(own['test'])} to certify; "
+        f"{len(own['seeds'])} seed{'s' if len(own['seeds']) > 1 else ''}"
+        for (data, method), own in facts.items()
+    ]
+
+
+def _range(numbers: Iterable[int]) -> str:
+    low, high = min(numbers), max(numbers)
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def table_bytes(content: dict[str, Any]) -> bytes:
+    """JSON with a line for each cell."""
+    head = json.dumps(
+        content | {"cells": []}, indent=1, allow_nan=False, ensure_ascii=False
+    ).removesuffix("[]\n}")
+    lines = ",\n  ".join(
+        json.dumps(cell, allow_nan=False, ensure_ascii=False) for cell in content["cells"]
+    )
+    return f"{head}[\n  {lines}\n ]\n}}\n".encode()
+
+
+def command(name: str, size: str) -> str:
+    """The command that makes a table."""
+    return f"partita reproduce {name} --size {size}"

@@ -1,0 +1,128 @@
+"""Rows of JSON as columns, each cell read by the kind of its column.
+
+Nothing is guessed from a batch: no row may change how another is read. A body is refused wherever
+two readers could take it differently, since a proof is about one table.
+"""
+
+import json
+from collections import Counter
+from typing import Any
+
+from ..tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, read_cells
+from ._responses import RequestRefusedError
+
+SHOWN_NAME = 80  # characters of a name that a request made up
+CELL_SCHEMAS = {
+    NUMBER: {"type": ["number", "null"]},
+    BOOLEAN: {"enum": [True, False, 0, 1, None]},
+    TIME: {
+        "type": ["string", "null"],
+        "description": "such as 2026-01-31 or 2026-01-31T12:00:00; without a zone it is UTC",
+    },
+    TEXT: {"type": ["string", "null"]},
+}
+
+
+def parse_rows(body: bytes, max_rows: int) -> list[Any]:
+    """The list of rows in a request's body."""
+    try:
+        text = body.decode()
+        content = json.loads(text, object_pairs_hook=_object, parse_int=_whole_number)
+        if "\\u" in text:  # may be half a character, such as \ud800, which no library can encode
+            json.dumps(content, ensure_ascii=False).encode()
+    except UnicodeError as exc:
+        raise RequestRefusedError(422, f"the body is not valid UTF-8: {exc}") from exc
+    except ValueError as exc:
+        raise RequestRefusedError(422, f"the body is not valid JSON: {exc}") from exc
+    rows = content["rows"] if isinstance(content, dict) and list(content) == ["rows"] else None
+    if not isinstance(rows, list):
+        raise RequestRefusedError(
+            422, 'the body must be {"rows": [{"column": value, ...}, ...]} and nothing else'
+        )
+    if not rows:
+        raise RequestRefusedError(422, "rows is empty: give at least one row")
+    if len(rows) > max_rows:
+        raise RequestRefusedError(
+            413,
+            f"rows holds {len(rows)} rows, and the limit is {max_rows}: send fewer rows at a time",
+        )
+    return rows
+
+
+def columns_of(rows: list[Any], kinds: dict[str, str]) -> dict[str, Any]:
+    """The rows as columns, if each has exactly the model's columns."""
+    for i, row in enumerate(rows):
+        _check_row(i, row, kinds)
+    return {
+        name: read_cells([row[name] for row in rows], kind, name) for name, kind in kinds.items()
+    }
+
+
+def _check_row(i: int, row: Any, kinds: dict[str, str]) -> None:
+    if not isinstance(row, dict):
+        raise RequestRefusedError(
+            422,
+            f"row {i} is not an object: give {{column: value, ...}} with the model's {len(kinds)} "
+            "columns",
+            i,
+        )
+    if None in row:
+        name = row[None]
+        raise RequestRefusedError(
+            422, f"row {i} has the column {name[:SHOWN_NAME]!r} twice: give it once", i, name
+        )
+    for name in kinds:
+        if name not in row:
+            raise RequestRefusedError(
+                422,
+                f"row {i} lacks the column {name!r}: add it, with null where there is no value",
+                i,
+                name,
+            )
+    for name in row:
+        if name not in kinds:
+            raise RequestRefusedError(
+                422,
+                f"row {i} has the column {name[:SHOWN_NAME]!r}, which the model was not fitted "
+                "with: leave it out",
+                i,
+                name,
+            )
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str | None, Any]:
+    """An object of JSON; one in which a name stands twice becomes {None: name}.
+
+    Two readers may take different values of the two, and a proof is about one.
+    """
+    if len(dict(pairs)) == len(pairs):
+        return dict(pairs)
+    return {None: Counter(name for name, _ in pairs).most_common(1)[0][0]}
+
+
+def _whole_number(digits: str) -> int | float:
+    """JSON has one kind of number: one too large for a float is infinite, however it is written."""
+    return int(digits) if len(digits) < 300 else float(digits)
+
+
+def example_columns(kinds: dict[str, str]) -> dict[str, Any]:
+    """One row that could be asked about: zeros, empty texts, missing times."""
+    example = {TEXT: "", TIME: None}
+    return {name: read_cells([example.get(kind, 0)], kind, name) for name, kind in kinds.items()}
+
+
+def request_schema(kinds: dict[str, str], max_rows: int) -> dict[str, Any]:
+    """The body of a request, as OpenAPI describes it."""
+    row = {
+        "type": "object",
+        "properties": {name: CELL_SCHEMAS[kind] for name, kind in kinds.items()},
+        "required": list(kinds),
+        "additionalProperties": False,
+    }
+    rows = {"type": "array", "minItems": 1, "maxItems": max_rows, "items": row}
+    return {
+        "type": "object",
+        "properties": {"rows": rows},
+        "required": ["rows"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,40 @@
+"""Augmentation of masked images: shifted, mirrored and erased at random.
+
+The images it is given are masked already, so that no augmentation can bring in a foreign pixel.
+"""
+
+import torch
+from torch import Tensor
+
+from ._paper_recipes import Recipe
+
+
+def augment(masked: Tensor, recipe: Recipe, generator: torch.Generator) -> Tensor:
+    """Images (images, height, width, channels), each augmented by its own random numbers."""
+    count, (height, width), device = len(masked), masked.shape[1:3], masked.device
+
+    def draw(low: int, high: int) -> Tensor:
+        return torch.randint(low, high + 1, (count, 1), generator=generator, device=device)
+
+    rows = torch.arange(height, device=device).expand(count, height)
+    columns = torch.arange(width, device=device).expand(count, width)
+    if recipe.erase:
+        below = rows - draw(0, height - recipe.erase)
+        beyond = columns - draw(0, width - recipe.erase)
+        down = (below >= 0) & (below < recipe.erase)
+        right = (beyond >= 0) & (beyond < recipe.erase)
+    if recipe.flip:
+        columns = torch.where(draw(0, 1) == 1, width - 1 - columns, columns)
+    if recipe.shift:
+        rows = _reflect(rows + draw(-recipe.shift, recipe.shift), height)
+        columns = _reflect(columns + draw(-recipe.shift, recipe.shift), width)
+    image = torch.arange(count, device=device)[:, None, None]
+    moved = masked[image, rows[:, :, None], columns[:, None, :]]
+    if not recipe.erase:
+        return moved
+    return moved.masked_fill((down[:, :, None] & right[:, None, :]).unsqueeze(-1), 0.0)
+
+
+def _reflect(places: Tensor, side: int) -> Tensor:
+    """Places beyond an edge, reflected into the image; the edge itself does not come twice."""
+    return side - 1 - (side - 1 - places.abs()).abs()

@@ -1,0 +1,232 @@
+"""One network on masked images: its mask, its training, its scores and its checkpoint.
+
+Training is given the submodel's own pixels and nothing else. It puts them on an empty image, and
+only then augments; every random number comes from the submodel's seed.
+"""
+
+import hashlib
+import io
+import json
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .._support.atomic import write_atomic
+from .._support.types import Array
+from ..ensemble._ballots import FLOOR
+from ..errors import InputError
+from ._images import as_images, normalise
+from ._masked_augmentation import augment
+from ._paper_recipes import Recipe
+from ._runtime import memory_layout, seeded_weights, torch_seeds
+
+PEAK = 0.2  # the share of steps in which a triangular learning rate rises
+IMAGES_PER_BATCH = 512
+
+
+class MaskedSubmodel:
+    """One network, its pixels and its seed.
+
+    Parameters
+    ----------
+    pixels : list of int
+        The submodel's pixels, as positions in a flattened (height, width) image.
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    classes : array
+        The labels, sorted.
+    network : str
+        The network's name, for people and for the checkpoint.
+    recipe : Recipe
+        How it is built and trained.
+    seed : int
+        Everything random comes from it.
+    device : torch.device
+        Where it is trained and predicts.
+    """
+
+    def __init__(
+        self,
+        pixels: list[int],
+        image_shape: Sequence[int],
+        classes: Array,
+        network: str,
+        recipe: Recipe,
+        seed: int,
+        device: torch.device,
+    ) -> None:
+        self.pixels, self.image_shape = tuple(pixels), tuple(map(int, image_shape))
+        self.classes_ = classes
+        self.network, self.recipe, self.seed, self.device = network, recipe, seed, device
+        self._pixels = torch.tensor(pixels, dtype=torch.long, device=device)
+        self.weights: dict[str, Tensor] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.network} on {len(self.pixels)} pixels"
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of shape (images, classes)."""
+        return np.asarray(np.exp(self.scores(X)))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable label of each image."""
+        return np.asarray(self.classes_[self.scores(X).argmax(axis=1)])
+
+    def scores(self, X: Any) -> Array:
+        """Log-probabilities float32 (images, classes) of whole images; it sees its own pixels."""
+        own = as_images(X, self.image_shape)[:, self.pixels]
+        network = self._place(self._load()).eval()
+        out = np.empty((len(own), len(self.classes_)), dtype=np.float32)
+        with torch.no_grad():
+            for start in range(0, len(own), IMAGES_PER_BATCH):
+                batch = torch.from_numpy(own[start : start + IMAGES_PER_BATCH]).to(self.device)
+                logits = self._logits(network, self.mask(batch))
+                out[start : start + len(batch)] = logits.log_softmax(dim=1).cpu().numpy()
+        out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
+        return out
+
+    def fit(self, own: Array, labels: Array, after_epoch: Callable[[Tensor], None]) -> None:
+        """Train on the submodel's own pixels (images, pixels, channels) and the labels.
+
+        ``after_epoch`` is called with the mean loss of each epoch.
+        """
+        recipe = self.recipe
+        initial, order = torch_seeds(self.seed, 2)
+        with seeded_weights(initial):
+            network = self._place(self._build())
+        network.train()
+        generator = torch.Generator(self.device).manual_seed(order)
+        images = torch.from_numpy(own).to(self.device)
+        codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
+        optimizer = _optimizer(network, recipe, self.device.type == "cuda")
+        batch = min(recipe.batch_size, len(codes))
+        steps = len(codes) // batch
+        for epoch in range(recipe.epochs):
+            shuffled = torch.randperm(len(codes), generator=generator, device=self.device)
+            total = torch.zeros((), device=self.device)
+            for step in range(steps):
+                done = (epoch * steps + step + 0.5) / (recipe.epochs * steps)
+                for group in optimizer.param_groups:
+                    group["lr"] = recipe.learning_rate * learning_rate_share(recipe, done)
+                chosen = shuffled[step * batch : (step + 1) * batch]
+                augmented = augment(self.mask(images[chosen]), recipe, generator)
+                loss = F.cross_entropy(
+                    self._logits(network, augmented),
+                    codes[chosen],
+                    label_smoothing=recipe.label_smoothing,
+                )
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                optimizer.step()
+                total += loss.detach()
+            after_epoch(total / steps)
+        self.weights = {
+            name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
+        }
+
+    def save(self, file: Path, images: Array, labels: Array) -> None:
+        """Write a checkpoint of a trained submodel."""
+        buffer = io.BytesIO()
+        torch.save(
+            {"fingerprint": self._fingerprint(images, labels), "weights": self.weights}, buffer
+        )
+        write_atomic(file, buffer.getvalue())
+
+    def resume(self, file: Path, images: Array, labels: Array) -> bool:
+        """Load the weights from a checkpoint; return whether there was one."""
+        if not file.exists():
+            return False
+        try:
+            state = torch.load(file, map_location="cpu", weights_only=True)
+            same = state["fingerprint"] == self._fingerprint(images, labels)
+            self.weights = dict(state["weights"])
+            if same:
+                self._load()
+        except Exception as exc:
+            raise InputError(
+                f"checkpoint {str(file)!r} cannot be read ({type(exc).__name__}): remove it to "
+                "train this submodel again"
+            ) from exc
+        if not same:
+            raise InputError(
+                f"checkpoint {str(file)!r} belongs to other images, labels, columns, seeds or "
+                "settings: remove the folder, or choose another"
+            )
+        return True
+
+    def _fingerprint(self, images: Array, labels: Array) -> str:
+        """A hash of everything that the weights follow from."""
+        facts = [
+            self.network,
+            self.recipe.as_dict(),
+            self.image_shape,
+            self.pixels,
+            self.seed,
+            len(self.classes_),
+        ]
+        digest = hashlib.sha256(json.dumps(facts, default=float).encode())
+        digest.update(images[:, self.pixels].tobytes())
+        digest.update(labels.astype(np.int64).tobytes())
+        return digest.hexdigest()
+
+    def _build(self) -> nn.Module:
+        height, width, channels = self.image_shape
+        return self.recipe.build(channels, len(self.classes_), height, width)
+
+    def _load(self) -> nn.Module:
+        """The network with its weights, which must be complete."""
+        with torch.device("meta"):
+            network = self._build()
+        network.load_state_dict(self.weights, assign=True)
+        return network
+
+    def _place(self, network: nn.Module) -> nn.Module:
+        layout = memory_layout(self.device)
+        return network.to(self.device).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
+
+    def mask(self, own: Tensor) -> Tensor:
+        """Images (images, height, width, channels): this submodel's pixels, zero elsewhere."""
+        height, width, channels = self.image_shape
+        empty = torch.zeros(len(own), height * width, channels, device=self.device)
+        empty[:, self._pixels] = normalise(own)
+        return empty.unflatten(1, (height, width))
+
+    def _logits(self, network: nn.Module, images: Tensor) -> Tensor:
+        """A network's logits, computed in bfloat16 on a GPU."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+            logits: Tensor = network(
+                images.permute(0, 3, 1, 2).contiguous(memory_format=memory_layout(self.device))
+            )
+        return logits.float()
+
+
+def _optimizer(network: nn.Module, recipe: Recipe, fused: bool) -> torch.optim.Optimizer:
+    """The paper's optimizer; weight decay applies to matrices and kernels only."""
+    groups = [
+        {
+            "params": [value for value in network.parameters() if value.dim() > 1],
+            "weight_decay": recipe.weight_decay,
+        },
+        {
+            "params": [value for value in network.parameters() if value.dim() <= 1],
+            "weight_decay": 0.0,
+        },
+    ]
+    if recipe.triangular:
+        return torch.optim.SGD(
+            groups, lr=recipe.learning_rate, momentum=0.9, nesterov=True, fused=fused
+        )
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=fused)
+
+
+def learning_rate_share(recipe: Recipe, done: float) -> float:
+    """The learning rate's share of its peak when this share of the training is done."""
+    if recipe.triangular:
+        return done / PEAK if done < PEAK else (1 - done) / (1 - PEAK)
+    return 0.5 * (1 + math.cos(math.pi * done))

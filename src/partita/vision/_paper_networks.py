@@ -1,0 +1,150 @@
+"""The networks of the feature partition aggregation paper (its tables 16 and 17).
+
+Architectures only; how the paper trains them is in ``_paper_recipes.py``.
+"""
+
+from typing import cast
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from ..errors import InputError
+
+GHOST_BATCH = 32  # images that are normalised by common statistics in training
+CELU_ALPHA = 0.075
+RESNET9_SCALE = 1 / 8  # ResNet9's logits are multiplied by this
+
+
+def resnet9(channels: int, classes: int, height: int, width: int) -> nn.Module:
+    """ResNet9 (table 16).
+
+    Its last pooling is 4 x 4, which is all that is left of a 32 x 32 image; for images of other
+    sizes, too, it pools over everything that is left.
+    """
+    _check_sides("resnet9", 8, height, width)
+    return _ResNet9(channels, classes, (height // 8, width // 8))
+
+
+def network_in_network(channels: int, classes: int, height: int, width: int) -> nn.Module:
+    """Network-in-Network (table 17), with as many input channels as the images have.
+
+    The table pads its 1 x 1 convolutions by one, which would put a frame of constants around the
+    image; here they are not padded. It gives no stride for its pooling; here it is 2, as in the
+    paper that introduced the network, with a padding of one.
+    """
+    _check_sides("network_in_network", 4, height, width)
+    return nn.Sequential(
+        *_block(channels, 5, 192, 160, 96),
+        nn.MaxPool2d(3, stride=2, padding=1),
+        *_block(96, 5, 192, 192, 192),
+        nn.AvgPool2d(3, stride=2, padding=1),
+        *_block(192, 3, 192, 192, 192),
+        _GlobalMean(),
+        nn.Linear(192, classes),
+    )
+
+
+class _ResNet9(nn.Module):
+    """Convolutions with two residual blocks, then a linear head without bias."""
+
+    def __init__(self, channels: int, classes: int, last_pool: tuple[int, int]) -> None:
+        super().__init__()
+        self.body = nn.Sequential(
+            _conv(channels, 64),
+            _conv(64, 128),
+            nn.MaxPool2d(2),
+            _Residual(128),
+            _conv(128, 256),
+            nn.MaxPool2d(2),
+            _conv(256, 512),
+            nn.MaxPool2d(2),
+            _Residual(512),
+            nn.MaxPool2d(last_pool),
+            nn.Flatten(),
+        )
+        self.linear = nn.Linear(512, classes, bias=False)
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.linear(self.body(images)) * RESNET9_SCALE
+
+
+class _Residual(nn.Module):
+    """Two convolutions whose result is added to their input."""
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.inner = nn.Sequential(_conv(channels, channels), _conv(channels, channels))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.inner(x)
+
+
+class GhostBatchNorm(nn.BatchNorm2d):
+    """Batch norm with the statistics of 32 images at a time in training.
+
+    A batch whose size is not a multiple of 32 is normalised as a whole.
+    """
+
+    def forward(self, x: Tensor) -> Tensor:
+        images, channels, height, width = x.shape
+        ghosts = images // GHOST_BATCH
+        if not self.training or ghosts < 2 or images % GHOST_BATCH:
+            return super().forward(x)
+        # The ghost batches become further channels, so that one call normalises all of them: image
+        # i belongs to ghost batch i % ghosts.
+        as_channels = x.contiguous().view(GHOST_BATCH, ghosts * channels, height, width)
+        mean, variance = torch.zeros(2, ghosts * channels, device=x.device)
+        normed = F.batch_norm(
+            as_channels,
+            mean,
+            variance,
+            self.weight.repeat(ghosts),
+            self.bias.repeat(ghosts),
+            training=True,
+            momentum=1.0,
+            eps=self.eps,
+        )
+        with torch.no_grad():
+            for running, batch in ((self.running_mean, mean), (self.running_var, variance)):
+                cast(Tensor, running).lerp_(
+                    batch.view(ghosts, channels).mean(dim=0), cast(float, self.momentum)
+                )
+        return normed.view(x.shape)
+
+
+class _GlobalMean(nn.Module):
+    """The mean over each image."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.mean(dim=(2, 3))
+
+
+def _conv(inputs: int, outputs: int) -> nn.Module:
+    """A 3 x 3 convolution with its norm and activation."""
+    return nn.Sequential(
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
+        GhostBatchNorm(outputs),
+        nn.CELU(CELU_ALPHA),
+    )
+
+
+def _block(inputs: int, size: int, *outputs: int) -> list[nn.Module]:
+    """A convolution of that kernel size, then 1 x 1 convolutions."""
+    layers: list[nn.Module] = []
+    for before, after in zip((inputs, *outputs), outputs, strict=False):
+        layers += [
+            nn.Conv2d(before, after, size, padding=size // 2, bias=False),
+            nn.BatchNorm2d(after),
+            nn.ReLU(),
+        ]
+        size = 1
+    return layers
+
+
+def _check_sides(network: str, least: int, height: int, width: int) -> None:
+    if min(height, width) < least:
+        raise InputError(
+            f"image_shape has {height} x {width} pixels, but {network} needs at least "
+            f"{least} x {least}: use larger images"
+        )

@@ -1,0 +1,59 @@
+"""PyTorch's device, seeds and determinism, as every training here uses them.
+
+Nothing here may draw from PyTorch's global generator: other code in the process draws from it, and
+a submodel must depend on its own seed alone.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+import torch
+
+from ..errors import InputError
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of that name; "auto" is a GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as exc:
+        raise InputError(f"device is {name!r}: give 'auto', 'cpu' or 'cuda'") from exc
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise InputError(f"device is {name!r}, but this PyTorch sees no GPU: use 'cpu', or 'auto'")
+    return device
+
+
+def torch_seeds(seed: int | list[int], count: int) -> list[int]:
+    """Independent seeds, each within the 63 bits that PyTorch's generators accept."""
+    state = np.random.SeedSequence(seed).generate_state(count, np.uint64) >> np.uint64(1)
+    return [int(one) for one in state]
+
+
+@contextmanager
+def deterministic_algorithms(wanted: bool) -> Iterator[None]:
+    """Within the block, use algorithms that give the same bits every time, at some cost."""
+    before = torch.are_deterministic_algorithms_enabled()
+    try:
+        torch.use_deterministic_algorithms(wanted or before)
+        yield
+    finally:
+        torch.use_deterministic_algorithms(before)
+
+
+@contextmanager
+def seeded_weights(seed: int) -> Iterator[None]:
+    """Within the block, modules draw their initial weights from this seed.
+
+    PyTorch initialises modules from its global generator, so it is set and then put back.
+    """
+    with torch.random.fork_rng(devices=[]):
+        torch.default_generator.manual_seed(seed)
+        yield
+
+
+def memory_layout(device: torch.device) -> torch.memory_format:
+    """The order of an image's numbers that convolutions on this device prefer."""
+    return torch.channels_last if device.type == "cuda" else torch.contiguous_format

@@ -1,0 +1,167 @@
+"""The rows of a table with a prediction and a certificate each, all from one set of ballots.
+
+Every row is certified once: results are computed when first used, and a change of rule or of the
+statement makes a new object without results. Nothing here knows files.
+"""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from .._support.types import Array
+from ..certificates import Certificates
+from ..collective import Collective, certify_collective, criticality
+from ..ensemble._full_model import full_predictions
+from ..rules import Rule
+from ..rules._statements import Statement
+from ..tables._table import Table
+from ._tasks import TASKS
+
+
+@dataclass(frozen=True, eq=False)
+class CertifiedTable:
+    """Predictions and certificates for the rows of a table.
+
+    Make one with :meth:`of`. Without a tolerance, a regressor's rows have intervals and no radius.
+
+    Attributes
+    ----------
+    model : FeaturePartitionClassifier or FeaturePartitionRegressor
+        Fitted.
+    table : Table
+        The rows.
+    ballots : array
+        What the submodels say about them; everything else is computed from these.
+    tolerance, relative : float, optional
+        For a regressor: how far a prediction may move and still count as unchanged.
+    truth : array, optional
+        The right labels or values, where they are known.
+    by_truth : bool
+        Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
+    """
+
+    model: Any
+    table: Table
+    ballots: Array
+    tolerance: float | None = None
+    relative: float | None = None
+    truth: Array | None = None
+    by_truth: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        model: Any,
+        X: Any,
+        tolerance: float | None = None,
+        relative: float | None = None,
+        truth: Array | None = None,
+        **more: Any,
+    ) -> Self:
+        """Ask every submodel about the rows of X, once."""
+        TASKS[model._task].check_tolerance(tolerance, relative)
+        table, ballots = model._ballots(X)
+        return cls(model, table, ballots, tolerance, relative, truth, **more)
+
+    def under(self, rule: Rule) -> Self:
+        """The same ballots, decided and certified by another rule."""
+        model = copy(self.model)
+        model.rule_ = rule
+        return replace(self, model=model)
+
+    def __len__(self) -> int:
+        return len(self.ballots)
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that decides."""
+        rule: Rule = self.model.rule_
+        return rule
+
+    @cached_property
+    def prediction(self) -> Array:
+        """One label or value per row."""
+        return np.asarray(self.model._decide(self.ballots))
+
+    @cached_property
+    def statement(self) -> Statement | None:
+        """What is certified of each row; None for a regressor without a tolerance."""
+        around = self.truth if self.by_truth else None
+        statement: Statement | None = self.model._statement(
+            self.prediction, self.tolerance, self.relative, around
+        )
+        return statement
+
+    @cached_property
+    def proof(self) -> Certificates | None:
+        """The certificates of the statement; None where nothing is stated."""
+        if self.statement is None:
+            return None
+        proof: Certificates = self.model._certificates(self.ballots, self.statement, self.table)
+        return proof
+
+    @cached_property
+    def against_truth(self) -> Self:
+        """The same ballots, where a value must stay within the tolerance of the truth.
+
+        Certified accuracy is about these certificates. A value that is outside now has radius -1,
+        and counts as one that any attacker can change. For labels, and for values without a
+        tolerance, this is the table itself.
+        """
+        if self.by_truth or self.statement is None or not self.statement.bounds:
+            return self
+        assert self.truth is not None
+        return replace(self, by_truth=True)
+
+    def correct(self, predictions: Array) -> Array:
+        """Which of these predictions, one per row, are right; the truth must be known."""
+        assert self.truth is not None
+        return np.asarray(
+            self.model._correct(predictions, self.truth, self.tolerance, self.relative)
+        )
+
+    @cached_property
+    def critical_units(self) -> Array | None:
+        """bool (units, rows): which units could, each alone, break a row's statement."""
+        if self.statement is None:
+            return None
+        return criticality(self.ballots, self.rule, self._incidence, **self.statement.bounds)
+
+    def collective(
+        self, radius: int, time_limit: float = 10.0, rows: Array | None = None
+    ) -> Collective | None:
+        """What one attacker who owns the same ``radius`` units in every row can break at once.
+
+        ``rows``: a mask of the rows to count, where it is not all of them.
+        """
+        if self.statement is None:
+            return None
+        ballots, statement = self.ballots, self.statement
+        if rows is not None:
+            ballots, statement = ballots[rows], statement.take(rows)
+        return certify_collective(
+            ballots, radius, self.rule, self._incidence, **statement.bounds, time_limit=time_limit
+        )
+
+    @cached_property
+    def intervals(self) -> dict[int, tuple[Array, Array]]:
+        """The lowest and highest value that r units can bring about, by r; none for labels."""
+        return dict(self.model._intervals(self.ballots))
+
+    def agreement(self) -> Array:
+        """For every submodel, the share of rows in which its own vote fulfils the statement."""
+        if self.statement is None:
+            return np.full(self.ballots.shape[1], np.nan)
+        return np.asarray(self.statement.holds(self.model._votes(self.ballots)).mean(axis=0))
+
+    @property
+    def _incidence(self) -> Array:
+        return np.asarray(self.model.partition_.incidence())
+
+    @cached_property
+    def full_model_prediction(self) -> Array | None:
+        """What one model on all columns predicts; None where there is none, or where it fails."""
+        return full_predictions(self.model, self.table)

@@ -1,0 +1,117 @@
+"""Estimators by name, for the command line: hgb, lightgbm, logistic, ridge, or module:Class.
+
+They take a frame of floats and texts with missing values, as it comes from a file. An estimator's
+structure is the same whatever the columns hold: what one column holds must not change how the
+submodels of others are made.
+"""
+
+import hashlib
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+from .._support.optional import require
+from ..errors import InputError
+from ._tasks import TASKS, Task
+
+NAMES = ("hgb", "lightgbm", "logistic", "ridge")
+LINEAR = {"logistic": "classification", "ridge": "regression"}  # the task of each
+MOST_CATEGORIES = 50  # a text column becomes at most this many columns of zeros and ones
+
+
+def named_estimator(name: str, task: Task) -> Any:
+    """The estimator that a name stands for; None is the default, hgb."""
+    if name == "hgb":
+        return None
+    if name == "lightgbm":
+        return _lightgbm(task)
+    if name in LINEAR:
+        if LINEAR[name] != task.name:
+            other = next(linear for linear, its_task in LINEAR.items() if its_task == task.name)
+            raise InputError(
+                f"estimator {name!r} is for {TASKS[LINEAR[name]].holds}, and the target holds "
+                f"{task.holds}: use {other}, hgb, lightgbm or module:Class"
+            )
+        linear = LogisticRegression(max_iter=1000) if name == "logistic" else Ridge()
+        return make_pipeline(_numbers_and_texts(), linear)
+    estimator = _own_estimator(name)
+    if not task.is_estimator(estimator):
+        wanted = "regressor" if task.name == "regression" else "classifier"
+        raise InputError(
+            f"estimator {name!r} gives a {type(estimator).__name__}, which is not a scikit-learn "
+            f"{wanted}, and the target holds {task.holds}"
+        )
+    return estimator
+
+
+def code_hash(name: str) -> str | None:
+    """The sha256 of the file that ``module:Class`` comes from: other code, other estimator."""
+    if ":" not in name:
+        return None
+    _own_estimator(name)
+    source = getattr(sys.modules[name.partition(":")[0]], "__file__", None)
+    if not source or not Path(source).is_file():
+        return None
+    return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+
+
+def _numbers_and_texts() -> Any:
+    """For linear models: imputed and scaled numbers, and one column per frequent text."""
+    numbers = make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
+    )
+    texts = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES)
+    return make_column_transformer(
+        (numbers, make_column_selector(dtype_include="number")),
+        (texts, make_column_selector(dtype_exclude="number")),
+    )
+
+
+def _lightgbm(task: Task) -> Any:
+    """Texts become codes, then the booster.
+
+    It gets an array, since it refuses column names with characters that JSON uses.
+    """
+    lightgbm = require("lightgbm", "estimator 'lightgbm'", "partita[lightgbm]")
+    cls = lightgbm.LGBMRegressor if task.name == "regression" else lightgbm.LGBMClassifier
+    booster = cls(
+        n_estimators=50, num_leaves=8, deterministic=True, force_col_wise=True, verbose=-1
+    )
+    texts = OrdinalEncoder(
+        handle_unknown="use_encoded_value",
+        unknown_value=-1,
+        encoded_missing_value=-2,
+        max_categories=254,
+    )
+    columns = make_column_transformer(
+        (texts, make_column_selector(dtype_exclude="number")), remainder="passthrough"
+    )
+    return make_pipeline(columns.set_output(transform="default"), booster)
+
+
+def _own_estimator(name: str) -> Any:
+    """What ``module:Class`` makes; the module may lie in the current folder."""
+    module, colon, attribute = name.partition(":")
+    if not (module and colon and attribute):
+        raise InputError(
+            f"estimator is {name!r}: give one of {', '.join(NAMES)}, or your own as module:Class"
+        )
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    try:
+        imported = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as exc:
+        raise InputError(f"estimator {name!r} cannot be imported: {exc}") from exc
+    try:
+        is_instance = hasattr(imported, "fit") and not isinstance(imported, type)
+        return imported if is_instance else imported()
+    except TypeError as exc:
+        raise InputError(f"estimator {name!r} cannot be made without arguments: {exc}") from exc

@@ -1,0 +1,226 @@
+"""Fitting on Parquet tables that may be larger than memory, submodel by submodel.
+
+Each submodel is a task (``_submodel_task``), here or on a Dask cluster (``_cluster``). What is
+finished survives, and a fit resumes only if everything that submodels depend on is the same.
+"""
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from copy import copy
+from pathlib import Path
+from typing import Any
+
+from .._support.parallel import run_each
+from .._support.progress import Progress, log
+from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._batches import check_batches
+from ..ensemble._canary import CURE, canaries
+from ..ensemble._failures import warn_of_failures
+from ..ensemble._joint_training import trains_jointly
+from ..ensemble._plan import Plan
+from ..errors import InputError, SoundnessError
+from ..partition._units_file import UnitsFile
+from ..store._layout import ESTIMATOR
+from ..store._manifest import to_manifest
+from ..store._save import stored_estimator
+from ..store._unfinished import StoredSubmodel, UnfinishedModel
+from ..tables._file import Split
+from ..tables._fingerprint import footers_of, last_change_of
+from ._cluster import connect, library_versions, run_on_cluster
+from ._submodel_task import TrainingData, fit_and_store, refit_hash
+from ._training_table import TrainingTable, open_training
+
+
+def fit_parquet(
+    ensemble: Any,
+    data: Any,
+    target: str,
+    out: Any,
+    *,
+    ignore: Sequence[str] = (),
+    split: Split | None = None,
+    cluster: Any = None,
+    batch_rows: int | None = None,
+) -> Path:
+    """Fit an ensemble on a table in Parquet and store it, submodel by submodel.
+
+    Each submodel is a task that reads its own columns and the target, and no others, fits, and puts
+    its file into the store. So the table may be larger than any memory, the tasks can run on many
+    machines, and what is finished survives: the same call resumes where it stopped. The submodels
+    are those that ``ensemble.fit`` would make of the same rows in memory.
+
+    Parameters
+    ----------
+    ensemble : FeaturePartitionClassifier or FeaturePartitionRegressor
+        What to fit: estimator, units, rule and so on. It is not changed.
+    data : str or path
+        A Parquet file, or a folder of them, in the order of their names. Workers must see it under
+        the same path.
+    target : str
+        The column to predict.
+    out : str or path
+        A folder for the stored model, which workers must see too. :func:`partita.store.load` reads
+        it.
+    ignore : list of str, default=()
+        Columns that are not features.
+    split : (column, value), optional
+        Learn from the rows with this value only. Whoever writes the column chooses the rows of
+        every submodel, so it must be one of ``ignore`` or of the ensemble's ``trusted``.
+    cluster : str or distributed.Client, optional
+        The address of a Dask scheduler, such as "tcp://10.0.0.1:8786". By default the cores of this
+        machine.
+    batch_rows : int, optional
+        Teach estimators with ``partial_fit`` so many rows at a time, in one pass, instead of all at
+        once. LightGBM reads its columns in batches anyway.
+
+    Returns
+    -------
+    Path
+        The folder of the stored model.
+
+    Raises
+    ------
+    InputError
+        If the table, the target or the cluster cannot be used, or ``out`` holds the beginning of
+        another fit.
+    SoundnessError
+        If a submodel differs when it is fitted again on the same columns.
+
+    See Also
+    --------
+    certify_parquet : Certify a table with the stored model, piece by piece.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier, certify_parquet, fit_parquet
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> load_breast_cancer(as_frame=True).frame.to_parquet(folder / "cancer.parquet", index=False)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=11)
+    >>> model = fit_parquet(clf, folder / "cancer.parquet", "target", folder / "model")
+    >>> found = certify_parquet(model, folder / "cancer.parquet", folder / "certified.parquet")
+    >>> found["certified_accuracy"][2] > 0.5
+    True
+    """
+    if not isinstance(ensemble, FeaturePartitionEnsemble):
+        raise InputError(
+            f"ensemble is a {type(ensemble).__name__}: give a FeaturePartitionClassifier or "
+            "FeaturePartitionRegressor"
+        )
+    names = () if isinstance(ensemble.trusted, str) else ensemble.trusted
+    trusted = [name for name in names if isinstance(name, str)]
+    units_file = UnitsFile(trusted=trusted, ignore=list(ignore))
+    training = open_training(data, target, units_file, ensemble._task, split)
+    return fit_training(training, ensemble, out, cluster=cluster, batch_rows=batch_rows)[1]
+
+
+def fit_training(
+    training: TrainingTable,
+    ensemble: Any,
+    out: Any,
+    *,
+    cluster: Any = None,
+    batch_rows: int | None = None,
+    estimator: str | None = None,
+) -> tuple[Any, Path]:
+    """Fit and store; the ensemble without its submodels, and the folder that has all of it.
+
+    ``estimator``: what the estimator is called in the manifest.
+    """
+    place = UnfinishedModel(out)
+    path = training.file.path
+    if path.suffix.lower() not in (".parquet", ".pq") and not path.is_dir():
+        raise InputError(
+            f"data {str(path)!r} is not Parquet, which is read by column: store it as .parquet"
+        )
+    model = copy(ensemble)
+    _, _, plan = model._plan(training.table, training.y)
+    if trains_jointly(plan.estimator):
+        raise InputError(
+            f"estimator {type(plan.estimator).__name__} trains all submodels at once, from the "
+            "whole table: use fit"
+        )
+    check_batches(plan, batch_rows)
+    name = estimator or type(plan.estimator).__name__
+    about = training.about(name, {"footers": footers_of(path)})
+    data = TrainingData.of(training)
+    with nullcontext() if cluster is None else connect(cluster) as client:
+        place.begin(_resume_key(model, plan, about, training, batch_rows))
+        submodels = _fit_missing(plan, data, place, batch_rows, client, model)
+        warn_of_failures([one.failure for one in submodels if one.failure is not None], len(plan))
+        _check_refits(plan, data, submodels, batch_rows, client)
+    return model, place.finish(model, submodels, about)
+
+
+def _fit_missing(
+    plan: Plan,
+    data: TrainingData,
+    place: UnfinishedModel,
+    batch_rows: int | None,
+    client: Any,
+    model: Any,
+) -> list[StoredSubmodel]:
+    """Fit the submodels that are not stored yet; returns all of them, in order."""
+    stored = {t: found for t in range(len(plan)) if (found := place.find(t)) is not None}
+    if stored and model.verbose:
+        log(f"{len(stored)} of {len(plan)} submodels were finished by an earlier run")
+    jobs = [(plan, data, place, t, batch_rows) for t in range(len(plan)) if t not in stored]
+    results = (
+        run_each(fit_and_store, jobs, model.n_jobs, len(jobs), "fitted", 0)
+        if client is None
+        else run_on_cluster(client, fit_and_store, jobs)
+    )
+    enabled = bool(model.verbose and jobs)
+    with Progress("fitted", len(plan), "submodels", len(stored), enabled) as progress:
+        for submodel in results:
+            place.wait_for(submodel)
+            stored[submodel.t] = submodel
+            progress.update(len(stored))
+    return [stored[t] for t in range(len(plan))]
+
+
+def _check_refits(
+    plan: Plan,
+    data: TrainingData,
+    submodels: list[StoredSubmodel],
+    batch_rows: int | None,
+    client: Any,
+) -> None:
+    """Fit a few submodels again, one after the other: they must be the same files."""
+    for t in canaries(len(plan)):
+        jobs = [(plan, data, t, batch_rows)]
+        hashes = (
+            run_each(refit_hash, jobs, 1, 1, "", 0)
+            if client is None
+            else run_on_cluster(client, refit_hash, jobs)
+        )
+        if list(hashes) != [submodels[t].sha256]:
+            raise SoundnessError(
+                f"{plan.names[t]} differs when it is fitted again on the same columns, so no "
+                f"radius would hold: {CURE}"
+            )
+
+
+def _resume_key(
+    model: Any,
+    plan: Plan,
+    about: dict[str, Any],
+    training: TrainingTable,
+    batch_rows: int | None,
+) -> dict[str, Any]:
+    """Everything that the submodels depend on: where any of it differs, they would."""
+    facts = to_manifest(model, {})
+    del facts["stored"]  # the time of day decides nothing, nor do threads and progress
+    for name in ("n_jobs", "verbose"):
+        del facts["settings"][name]
+    return facts | {
+        "versions": library_versions(),
+        "seed": plan.seed,
+        "estimator": stored_estimator(ESTIMATOR, plan.estimator).sha256,
+        "about": about,
+        "data_changed": last_change_of(training.file.path),
+        "batch_rows": batch_rows,
+    }

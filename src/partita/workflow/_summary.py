@@ -1,0 +1,288 @@
+"""How many rows of a table are certified and right, and what must be read beside those shares.
+
+A certified accuracy alone may be a constant's. So beside it stand the accuracy of always giving the
+same answer, that of one model on all columns, the recall of every class, and loud warnings.
+Summaries of pieces of a table add up; nothing here prints.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._support.json_values import json_value
+from ..certificates import Counts
+from ..ensemble._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
+from ..ensemble._failures import FixedVote
+from ..metrics._curves import correct_radius, shares_at_radii
+from ._certified_table import CertifiedTable
+from ._tasks import TASKS
+from ._wording import answer_text, failure_warning, percent
+
+ON_TRAINING = (
+    "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
+    "right rows say nothing about new rows: certify a table that it has not seen."
+)
+
+
+@dataclass
+class Summary:
+    """Rows counted by their radius, and what to compare the shares with.
+
+    Attributes
+    ----------
+    counts : Counts
+        What a radius counts.
+    n_submodels, n_failed : int
+        Submodels, and how many of them could not be fitted.
+    rows : int
+        How many rows were certified.
+    radii : Counter
+        Rows by radius; empty where there is none.
+    right : Counter, optional
+        Rows by the radius up to which they stay right, -1 for those that are wrong; None where the
+        truth is not known.
+    right_by_label : dict
+        The same for the rows of each true label.
+    widths : dict
+        For values without a radius: the sum of the intervals' widths, by r.
+    predicted : Counter
+        Predicted labels.
+    constant : float, optional
+        For values: the constant that a radius is compared with.
+    constant_right, full_model_right : int, optional
+        Rows in which the constant, and one model on all columns, are right.
+    on_training : bool
+        Whether these are the rows that the model was fitted on.
+    """
+
+    counts: Counts
+    n_submodels: int
+    n_failed: int
+    rows: int
+    radii: "Counter[int]"
+    right: "Counter[int] | None" = None
+    right_by_label: "dict[Any, Counter[int]]" = field(default_factory=dict)
+    widths: dict[int, float] = field(default_factory=dict)
+    predicted: "Counter[Any]" = field(default_factory=Counter)
+    constant: float | None = None
+    constant_right: int | None = None
+    full_model_right: int | None = None
+    on_training: bool = False
+
+    @classmethod
+    def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
+        """Count the rows of a certified table."""
+        model, proof, truth = certified.model, certified.proof, certified.truth
+        task = TASKS[model._task]
+        intervals = {} if proof is not None else certified.intervals
+        summary = cls(
+            counts=model.counts_,
+            n_submodels=len(model.estimators_),
+            n_failed=failures_of(model),
+            rows=len(certified),
+            radii=Counter() if proof is None else Counter(proof.radius.tolist()),
+            widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
+            predicted=task.label_counts(certified.prediction),
+            on_training=on_training,
+        )
+        if truth is None or proof is None:
+            return summary
+        summary.right, summary.right_by_label = _right(certified, truth)
+        centre = getattr(model.rule_, "centre", None)
+        if centre is not None:
+            summary.constant = float(centre)
+            always = np.full(len(truth), centre)
+            summary.constant_right = int(np.count_nonzero(certified.correct(always)))
+        full = certified.full_model_prediction
+        if full is not None:
+            summary.full_model_right = int(np.count_nonzero(certified.correct(full)))
+        return summary
+
+    def __add__(self, other: "Summary") -> "Summary":
+        labels = {**self.right_by_label, **other.right_by_label}
+        return Summary(
+            self.counts,
+            self.n_submodels,
+            self.n_failed,
+            self.rows + other.rows,
+            self.radii + other.radii,
+            None if self.right is None or other.right is None else self.right + other.right,
+            {
+                label: self.right_by_label.get(label, Counter())
+                + other.right_by_label.get(label, Counter())
+                for label in labels
+            },
+            {r: self.widths.get(r, 0.0) + width for r, width in other.widths.items()},
+            self.predicted + other.predicted,
+            self.constant,
+            _sum(self.constant_right, other.constant_right),
+            _sum(self.full_model_right, other.full_model_right),
+            self.on_training or other.on_training,
+        )
+
+    def constant_answer(self) -> dict[str, Any] | None:
+        """The best constant ``answer`` and the ``share`` of rows in which it is right."""
+        if self.right is None:
+            return None
+        if self.right_by_label:
+            label, radii = max(self.right_by_label.items(), key=lambda one: one[1].total())
+            return {"answer": json_value(label), "share": radii.total() / self.rows}
+        if self.constant_right is None:
+            return None
+        return {"answer": self.constant, "share": self.constant_right / self.rows}
+
+    def recall(self) -> list[dict[str, Any]]:
+        """For every label the certified recall at r = 0, 1, ..."""
+        length = max((len(shares(radii)) for radii in self.right_by_label.values()), default=0)
+        labels = sorted(self.right_by_label, key=lambda label: (isinstance(label, str), label))
+        return [
+            {
+                "label": json_value(label),
+                "rows": self.right_by_label[label].total(),
+                "share": shares(self.right_by_label[label], length),
+            }
+            for label in labels
+        ]
+
+    def balanced(self) -> list[float]:
+        """The mean of the classes' certified recalls at r = 0, 1, ..."""
+        recall = [one["share"] for one in self.recall()]
+        return [sum(at) / len(at) for at in zip(*recall, strict=True)]
+
+    def warnings(self) -> list[str]:
+        """What a reader must know before the numbers."""
+        found = [ON_TRAINING] if self.on_training else []
+        if self.n_failed:
+            found.append(failure_warning(self.n_failed, self.n_submodels))
+        if self.rows >= ENOUGH_ROWS:
+            found += self._constant_warnings() + self._beaten_warnings()
+        return found
+
+    def _constant_warnings(self) -> list[str]:
+        """Whether nearly all predictions are one label."""
+        if not self.predicted:
+            return []
+        label, count = self.predicted.most_common(1)[0]
+        if count / self.rows <= NEARLY_ALL:
+            return []
+        return [
+            f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
+            "model is nearly a constant, and its proofs say little. Fewer submodels, another rule "
+            "or a larger prior may help: partita sweep --score balanced."
+        ]
+
+    def _beaten_warnings(self) -> list[str]:
+        """Whether a constant answer does as well, at r = 0 or 1."""
+        constant = self.constant_answer()
+        if constant is None or self.right is None:
+            return []
+        right = shares(self.right, 2)
+        for radius in (0, 1):
+            if right[radius] <= constant["share"]:
+                return [
+                    f"At r = {radius} this model is certified right in {percent(right[radius])} of "
+                    f"rows, and always answering {answer_text(constant['answer'])} is right in "
+                    f"{percent(constant['share'])}, whatever an attacker does."
+                    + self._ahead_in_recall(radius)
+                ]
+        return []
+
+    def _ahead_in_recall(self, radius: int) -> str:
+        """What to add for a model that is behind a constant in accuracy, but not in mean recall."""
+        balanced = self.balanced()
+        if not balanced:
+            return ""
+        here = balanced[radius] if radius < len(balanced) else 0.0
+        chance = 1 / len(self.right_by_label)
+        if here <= chance:
+            return ""
+        return (
+            f" By the mean of the classes' recalls it is ahead ({percent(here)} against "
+            f"{percent(chance)}): it gives up accuracy for the rarer labels, which a smaller prior "
+            "or an offset gives back."
+        )
+
+    def quality(self) -> dict[str, Any]:
+        """What must stand beside a certified accuracy."""
+        full = self.full_model_right
+        return {
+            "warnings": self.warnings(),
+            "constant": self.constant_answer(),
+            "full_model": None if full is None else full / self.rows,
+            "recall": self.recall(),
+            "balanced": self.balanced(),
+            "on_training": self.on_training,
+            "failed": self.n_failed,
+        }
+
+    def to_dict(self, out: Any = None) -> dict[str, Any]:
+        """Plain data, as ``partita certify --json`` prints it; ``out``: where proofs went."""
+        found: dict[str, Any] = {
+            "rows": self.rows,
+            "counts": {
+                "what": self.counts.what,
+                "total": self.counts.total,
+                "trusted": list(self.counts.trusted),
+            },
+            "out": None if out is None else str(out),
+        }
+        if self.radii:
+            found["certified"] = shares(self.radii)
+            found["median_radius"] = _median(self.radii)
+        quality = self.quality()
+        if self.right is not None:
+            constant = quality["constant"] or {"answer": None, "share": None}
+            found["certified_accuracy"] = shares(self.right)
+            found["constant_accuracy"] = constant["share"]
+            found["constant_answer"] = constant["answer"]
+            found["full_model_accuracy"] = quality["full_model"]
+        if self.right_by_label:
+            found["certified_recall"] = {
+                str(one["label"]): one["share"] for one in quality["recall"]
+            }
+            found["certified_balanced_accuracy"] = quality["balanced"]
+        return found | {
+            "on_training": self.on_training,
+            "failed_submodels": quality["failed"],
+            "warnings": quality["warnings"],
+        }
+
+
+def _right(
+    certified: CertifiedTable, truth: Any
+) -> tuple["Counter[int]", "dict[Any, Counter[int]]"]:
+    """Rows by the radius up to which they stay right, in all and by true label."""
+    proof = certified.against_truth.proof
+    assert proof is not None
+    radii = np.maximum(correct_radius(truth, proof), -1).astype(np.int64)
+    labels = TASKS[certified.model._task].label_counts(truth)
+    by_label = {label: Counter(radii[truth == label].tolist()) for label in labels}
+    return Counter(radii.tolist()), by_label
+
+
+def failures_of(model: Any) -> int:
+    """How many submodels could not be fitted and cast a fixed vote."""
+    return sum(isinstance(submodel, FixedVote) for submodel in model.estimators_)
+
+
+def shares(radii: "Counter[int]", length: int | None = None) -> list[float]:
+    """The share of rows with a radius of at least r, for r = 0, 1, ..."""
+    curve: list[float] = shares_at_radii(list(radii), list(radii.values()), length).tolist()
+    return curve
+
+
+def _median(radii: "Counter[int]") -> float:
+    """The median radius, from counts."""
+    ordered, below = sorted(radii.items()), 0
+    middle = [(radii.total() - 1) // 2, radii.total() // 2]
+    found: list[int] = []
+    for radius, count in ordered:
+        found += [radius] * sum(below <= place < below + count for place in middle)
+        below += count
+    return sum(found) / 2
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other

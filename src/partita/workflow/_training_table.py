@@ -1,0 +1,188 @@
+"""The table that ``partita fit`` and ``partita sweep`` learn from: columns, target, units.
+
+Nothing here fits anything; ``TrainingTable.ensemble`` says what is to be fitted. The rows of every
+submodel may depend on columns that no attacker reaches, and on nothing else.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .._support.types import Array
+from ..errors import InputError
+from ..partition._units_file import UnitsFile, read_units
+from ..rules import Rule
+from ..tables._csv_options import CsvOptions
+from ..tables._file import File, FileTable, Split
+from ..tables._fingerprint import sha256_of
+from ..tables._open import open_file
+from ._estimators import named_estimator
+from ._reference import Reference, read_reference
+from ._schema import Schema
+from ._summary import failures_of
+from ._tasks import Task, choose_task
+
+
+@dataclass(frozen=True)
+class TrainingTable:
+    """A table to learn from: its columns, the target, and what an attacker could own.
+
+    Attributes
+    ----------
+    file : File
+        All columns.
+    table : FileTable
+        The features.
+    target : str
+        The column to predict.
+    y : array
+        The target, as it is learnt.
+    task : Task
+        Labels or numbers.
+    units_file : UnitsFile
+        Units, trusted and ignored columns.
+    split : (column, value), optional
+        Only the rows with this value are learnt from.
+    csv : CsvOptions, optional
+        How the file is written, if it is CSV.
+    reference : Reference, optional
+        Trusted rows that the partition is learnt from.
+    """
+
+    file: File
+    table: FileTable
+    target: str
+    y: Array
+    task: Task
+    units_file: UnitsFile
+    split: Split | None = None
+    csv: CsvOptions | None = None
+    reference: Reference | None = None
+
+    @property
+    def schema(self) -> Schema:
+        """What other tables must look like to go with this one."""
+        kind = self.file.kind(self.target)
+        ignore = self.units_file.ignore
+        return Schema(self.table.kinds, ignore, self.target, kind, self.task, self.csv)
+
+    def with_reference(self, path: Any, exchanges: int = 0) -> "TrainingTable":
+        """The same table, with trusted rows in a file that its partition is learnt from."""
+        reference = read_reference(self.schema, self.file.path, self.y, path, exchanges)
+        return replace(self, reference=reference)
+
+    def ensemble(
+        self, estimator: str, rule: Rule, n_submodels: int | str, seed: int, verbose: int = 1
+    ) -> Any:
+        """The ensemble to fit on this table.
+
+        A submodel that fails on its columns casts a fixed vote, so that proofs cover crashes.
+        """
+        return self.task.ensemble(
+            named_estimator(estimator, self.task),
+            n_submodels=n_submodels,
+            partition="random"
+            if self.reference is None
+            else self.reference.partition(self.table.names),
+            units=self.units_file.units,
+            trusted=self.units_file.trusted,
+            rule=rule,
+            on_failure="vote",
+            random_state=seed,
+            verbose=verbose,
+        )
+
+    def about(
+        self, estimator: str, hashes: dict[str, str] | None = None, model: Any = None
+    ) -> dict[str, Any]:
+        """What the stored model remembers of its data.
+
+        ``hashes``: what tells the table from others; by default the hash of its content.
+        ``model``: the fitted model, for what must be said wherever it is used.
+        """
+        hashes = {"sha256": sha256_of(self.file.path)} if hashes is None else hashes
+        quality = (
+            None
+            if model is None
+            else {"warnings": list(model.warnings_), "failed": failures_of(model)}
+        )
+        return {
+            "target": self.target,
+            "target_kind": self.file.kind(self.target),
+            "ignore": self.units_file.ignore,
+            "split": None if self.split is None else list(self.split),
+            "csv": None if self.csv is None else self.csv.to_dict(),
+            "task": self.task.name,
+            "estimator": estimator,
+            "reference": None if self.reference is None else self.reference.about(),
+            "quality": quality,
+            "data": {"name": self.file.path.name, "rows": self.file.n_rows, **hashes},
+        }
+
+
+def open_training(
+    data: Any,
+    target: str,
+    units: Any = None,
+    task: str = "auto",
+    split: Split | None = None,
+    csv: CsvOptions | None = None,
+) -> TrainingTable:
+    """Open a table to learn from.
+
+    Parameters
+    ----------
+    data : str or path
+        A .csv or .parquet file, or a folder of Parquet files.
+    target : str
+        The column to predict.
+    units : str, path or UnitsFile, optional
+        A units.toml, or what it says.
+    task : {"auto", "classification", "regression"}, default="auto"
+        With "auto", what the target looks like.
+    split : (column, value), optional
+        Learn from the rows with this value only.
+    csv : CsvOptions, optional
+        How a CSV file is written.
+
+    Returns
+    -------
+    TrainingTable
+        Of a Parquet file only the target is read.
+    """
+    file = open_file(data, split=split, csv=csv)
+    file.check_column(target, "target")
+    names = [name for name in file.names if name != target]
+    units_file = _units_file(units, names)
+    check_split(split, units_file, target)
+    kinds = {name: file.kind(name) for name in names if name not in units_file.ignore}
+    table = file.table(kinds)
+    kind, raw = file.kind(target), file.target(target)
+    chosen = choose_task(task, kind, raw, target)
+    y = chosen.as_learnt(raw, kind)
+    chosen.check_target(target, kind, y)
+    return TrainingTable(file, table, target, y, chosen, units_file, split, csv)
+
+
+def _units_file(units: Any, names: Sequence[str]) -> UnitsFile:
+    if units is None:
+        return UnitsFile()
+    return units if isinstance(units, UnitsFile) else read_units(units, names)
+
+
+def check_split(split: Split | None, units_file: UnitsFile, target: str) -> None:
+    """Refuse to choose rows by a column that an attacker could write.
+
+    Whoever writes the split column chooses the rows of every submodel.
+    """
+    if split is None:
+        return
+    column = split[0]
+    if column == target:
+        raise InputError(f"split names the target {target!r}: choose rows by another column")
+    if column not in units_file.trusted and column not in units_file.ignore:
+        raise InputError(
+            f"split names the column {column!r}, and whoever writes it would choose the rows of "
+            "every submodel: if no attacker reaches it, list it under ignore (not a feature) or "
+            "trusted (a feature that all submodels see)"
+        )

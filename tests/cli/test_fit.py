@@ -1,0 +1,402 @@
+"""``partita fit``: the options, the rules, the targets, and what it warns of."""
+
+import json
+import zipfile
+from decimal import Decimal
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import load_iris
+from sklearn.naive_bayes import GaussianNB
+
+from partita import FeaturePartitionClassifier, store
+from partita.partition._one_hot import as_units_toml, one_hot_families
+from partita.tables._memory import open_table
+
+from .tables import NAIVE, NINE
+
+
+@pytest.mark.parametrize("estimator", ["hgb", "lightgbm", "logistic", "mine:make"])
+def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\n\ndef make():\n    return GaussianNB()\n"
+    )
+    iris = load_iris(as_frame=True).frame
+    if estimator in ("hgb", "lightgbm", "logistic"):
+        iris["petal width (cm)"] = np.where(
+            iris["petal width (cm)"] > 1, "wide", None
+        )  # texts and gaps
+    iris.to_csv("iris.csv", index=False)
+    code, _, err = partita(
+        "fit", "iris.csv", "--target", "target", "--estimator", estimator, "--out", "model"
+    )
+    assert (code, "warning" in err) == (0, False), err
+    code, out, err = partita("certify", "model", "iris.csv", "--json")
+    assert (code, "warning" in err) == (0, False), err
+    assert json.loads(out)["certified_accuracy"][0] > 0.85
+
+
+def test_rules_and_their_settings(partita, cancer, tmp_path):
+    given = [
+        "fit",
+        cancer / "train.csv",
+        "--target",
+        "diagnosis",
+        "--units",
+        cancer / "units.toml",
+        "--submodels",
+        "3",
+        "--json",
+    ]
+    for options, rule in (
+        (["--rule", "runoff"], "RunOff()"),
+        (["--margin", "0.5", "--prior", "0.2"], "Tournament(margin=0.5, prior=0.2)"),
+    ):
+        code, out, _ = partita(*given, *options, "--out", tmp_path / "m", "--overwrite")
+        assert (code, json.loads(out)["rule"]) == (0, rule)
+        assert repr(store.load(tmp_path / "m").rule_).startswith(rule[:-1])
+
+
+@pytest.mark.parametrize(
+    ("target", "task"),
+    [
+        (["a", "b"] * 20, "classification"),
+        ([True, False] * 20, "classification"),
+        ([1, 0] * 20, "classification"),
+        ([1.0, 0.0] * 20, "classification"),
+        (list(range(40)), "regression"),
+        ([0.5, 1.5] * 20, "regression"),
+        (list(pd.date_range("2020", periods=40)), "regression"),
+        ([Decimal(k % 2) for k in range(40)], "classification"),
+        (pd.Categorical(["a", "b"] * 20), "classification"),
+    ],
+)
+def test_the_target_decides_the_task(target, task, partita, tmp_path):
+    frame = pd.DataFrame({"a": np.arange(40) % 7, "b": np.arange(40) % 2.0, "c": 1, "y": target})
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    code, out, err = partita(
+        "fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m", "--json"
+    )
+    assert (code, json.loads(out)["task"]) == (0, task), err
+    code, out, err = partita(
+        "certify", tmp_path / "m", tmp_path / "t.parquet", "--json", "--out", tmp_path / "c.parquet"
+    )
+    assert code == 0, err
+    assert ("certified_accuracy" in json.loads(out)) == (task == "classification")
+
+
+@pytest.mark.parametrize(
+    ("target", "message"), [([1.0, np.inf], "infinity"), ([1e300, 2e300], None)]
+)
+def test_numbers_that_cannot_be_labels_are_refused(target, message, partita, tmp_path):
+    frame = pd.DataFrame(
+        {"a": np.arange(40) % 7, "b": np.arange(40) % 2.0, "c": 1.0, "y": target * 20}
+    )
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    code, _, err = partita(
+        "fit",
+        tmp_path / "t.parquet",
+        "--target",
+        "y",
+        "--task",
+        "classification",
+        "--out",
+        tmp_path / "m",
+    )
+    assert (code, "too large to be labels" in err) == (2, True)
+    if message:
+        code, _, err = partita(
+            "fit", tmp_path / "t.parquet", "--target", "y", "--out", tmp_path / "m"
+        )
+        assert (code, message in err) == (2, True)
+
+
+def test_unsigned_labels_stay_what_they_are(partita, tmp_path):
+    target = np.array([2**63 + 5, 2**63 + 7] * 20, dtype=np.uint64)
+    frame = pd.DataFrame(
+        {"a": np.arange(40) % 2.0, "b": np.arange(40) % 2.0, "c": 1.0, "y": target}
+    )
+    frame.to_parquet(tmp_path / "t.parquet", index=False)
+    assert (
+        partita(
+            "fit",
+            tmp_path / "t.parquet",
+            "--target",
+            "y",
+            "--task",
+            "classification",
+            "--out",
+            tmp_path / "m",
+        )[0]
+        == 0
+    )
+    code, out, err = partita(
+        "certify", tmp_path / "m", tmp_path / "t.parquet", "--json", "--out", tmp_path / "c.parquet"
+    )
+    assert (code, json.loads(out)["certified_accuracy"][0]) == (0, 1.0), err
+    assert set(pd.read_parquet(tmp_path / "c.parquet")["prediction"]) == {2**63 + 5, 2**63 + 7}
+
+
+def test_nothing_of_the_users_is_overwritten_or_deleted(partita, cancer, tmp_path):
+    with zipfile.ZipFile(tmp_path / "mine.zip", "w") as archive:
+        archive.writestr("thesis.txt", "years of work")
+    code, _, err = partita(
+        "fit", cancer / "train.csv", "--target", "diagnosis", "--out", tmp_path / "mine.zip"
+    )
+    assert (code, "is not a stored model" in err) == (2, True)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "submodels-notes.json").write_text("mine")
+    command = [
+        "sweep",
+        cancer / "train.csv",
+        "--target",
+        "diagnosis",
+        "--units",
+        cancer / "units.toml",
+        "--submodels",
+        "3",
+        "--rules",
+        "plurality",
+    ]
+    assert partita(*command, "--out", tmp_path / "s")[0] == 0
+    assert (tmp_path / "s" / "submodels-notes.json").read_text() == "mine"
+
+
+def test_a_model_that_is_nearly_a_constant_is_warned_of(partita, digits, tmp_path):
+    options = ("--rule", "plurality", "--submodels", 63, "--estimator", "logistic")
+    code, out, err = partita(
+        "fit",
+        digits / "train.csv",
+        "--target",
+        NINE,
+        *options,
+        "--no-full-model",
+        "--out",
+        tmp_path / "m",
+    )
+    assert code == 0
+    assert "WARNING" in out
+    assert "training rows are predicted 'no': the model is nearly a constant" in out
+    assert "nearly a constant" in err
+    quality = store.manifest(tmp_path / "m")["about"]["quality"]
+    assert "nearly a constant" in quality["warnings"][0]
+
+
+def test_a_head_start_buys_recall(partita, digits, tmp_path):
+    shares = []
+    for votes in (-3, 0, 3):
+        model = tmp_path / f"m{votes}"
+        options = ("--submodels", 11, "--offset", f"yes={votes}", "--no-full-model", "--quiet")
+        options += ("--estimator", "logistic")
+        assert (
+            partita("fit", digits / "train.csv", "--target", NINE, "--out", model, *options)[0] == 0
+        )
+        found = json.loads(partita("certify", model, digits / "new.csv", "--json")[1])
+        assert found["full_model_accuracy"] is None
+        shares.append((found["certified_recall"]["yes"][0], found["certified_recall"]["no"][0]))
+    assert shares[0][0] < shares[1][0] < shares[2][0]
+    assert shares[0][1] > shares[1][1] > shares[2][1]
+    for wrong, message in (
+        ("yes", "offset is 'yes': give LABEL=VOTES"),
+        ("maybe=1", "offset names the label 'maybe'"),
+    ):
+        code, _, err = partita(
+            "fit",
+            digits / "train.csv",
+            "--target",
+            NINE,
+            "--out",
+            tmp_path / "w",
+            "--offset",
+            wrong,
+        )
+        assert (code, message in err) == (2, True)
+
+
+class Refuses(ClassifierMixin, BaseEstimator):
+    """Takes integers alone, as some libraries do, and says so of every submodel."""
+
+    def fit(self, X, y):
+        raise ValueError("labels must be integers")
+
+    def predict(self, X):
+        return np.zeros(len(X))
+
+    def predict_proba(self, X):
+        return np.full((len(X), 2), 0.5)
+
+
+class RefusesNarrow(ClassifierMixin, BaseEstimator):
+    """Cannot learn from a single column."""
+
+    def fit(self, X, y):
+        if X.shape[1] < 2:
+            raise ValueError("one column is too few")
+        self.classes_ = np.unique(y)
+        self.cut_ = X.iloc[:, 0].median()
+        return self
+
+    def predict_proba(self, X):
+        above = (X.iloc[:, 0] > self.cut_).to_numpy() * 0.4 + 0.3
+        return np.stack([above, 1 - above], axis=1)
+
+    def predict(self, X):
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
+
+def test_most_submodels_failed_is_an_error(partita, digits, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "refusing.py").write_text("from tests.cli.test_fit import Refuses, RefusesNarrow\n")
+    code, out, err = partita(
+        "fit",
+        digits / "train.csv",
+        "--target",
+        NINE,
+        "--estimator",
+        "refusing:Refuses",
+        "--submodels",
+        11,
+        "--out",
+        "m",
+    )
+    assert code == 2
+    assert "11 of 11 submodels could not be fitted, so the model would be a constant" in err
+    assert not (tmp_path / "m").exists()
+    units = {f"u{k}": [f"pixel {j}" for j in range(5 * k, 5 * k + 5)] for k in range(12)} | {
+        "lonely": ["pixel 60"]
+    }
+    lines = [
+        f'"{name}" = [{", ".join(repr(column) for column in columns)}]'
+        for name, columns in units.items()
+    ]
+    (tmp_path / "u.toml").write_text(
+        "\n".join(['ignore = ["pixel 61", "pixel 62", "pixel 63"]', "[units]", *lines])
+    )
+    fit = (
+        "--target",
+        NINE,
+        "--estimator",
+        "refusing:RefusesNarrow",
+        "--units",
+        "u.toml",
+        "--submodels",
+        13,
+        "--out",
+        "m",
+    )
+    code, out, err = partita("fit", digits / "train.csv", *fit)
+    assert code == 0, err
+    assert "it casts a fixed vote" in err
+    trust = ("--trust", "tests.cli.test_fit.RefusesNarrow")
+    _, out, _ = partita("certify", "m", digits / "new.csv", *trust)
+    assert "1 of 13 submodels could not be fitted and cast a fixed vote" in out
+
+
+def test_a_model_is_not_silently_overwritten(partita, digits, tmp_path):
+    fit = (
+        "fit",
+        digits / "train.csv",
+        "--target",
+        NINE,
+        "--submodels",
+        3,
+        "--estimator",
+        "logistic",
+        "--no-full-model",
+        "--quiet",
+    )
+    for place in ("m", "m.zip"):
+        assert partita(*fit, "--out", tmp_path / place)[0] == 0
+        before = store.manifest(tmp_path / place)
+        code, _, err = partita(*fit, "--out", tmp_path / place, "--seed", 5)
+        assert (
+            code,
+            "holds a model already: choose another place, or replace it with --overwrite" in err,
+        ) == (2, True)
+        assert store.manifest(tmp_path / place) == before
+        code, _, err = partita(*fit, "--out", tmp_path / place, "--seed", 5, "--overwrite")
+        assert (code, err) == (0, "")
+        assert store.manifest(tmp_path / place)["random_state"] == 5
+
+
+def test_one_hot_families_are_offered_as_units(partita, tmp_path):
+    rng = np.random.default_rng(0)
+    job = rng.choice(["blue_collar", "retired", "self_employed"], size=300)
+    status = rng.choice(["single", "married", "widowed"], size=300)
+    raw = pd.DataFrame({"job": job, "marital_status": status})
+    frame = pd.get_dummies(raw, dtype=int).assign(
+        age=rng.normal(size=300), flag=rng.integers(0, 2, 300), flag_two=1, y=job == "retired"
+    )
+    families = one_hot_families(
+        open_table(frame.drop(columns="y")), [name for name in frame if name != "y"]
+    )
+    assert families == {
+        "job": ["job_blue_collar", "job_retired", "job_self_employed"],
+        "marital_status": [
+            "marital_status_married",
+            "marital_status_single",
+            "marital_status_widowed",
+        ],
+    }
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    fit = (
+        "fit",
+        tmp_path / "t.csv",
+        "--target",
+        "y",
+        "--submodels",
+        3,
+        "--out",
+        tmp_path / "m",
+        "--overwrite",
+    )
+    _, out, _ = partita(*fit)
+    assert "Whoever owns the raw column owns all of them" in out
+    (tmp_path / "units.toml").write_text(as_units_toml(families))
+    assert as_units_toml(families) in out
+    _, out, _ = partita(*fit, "--units", tmp_path / "units.toml")
+    assert "one-hot" not in out
+    assert "units (5 in all)" in out
+
+
+@pytest.mark.long
+def test_the_defaults_are_not_a_constant(partita, digits, tmp_path):
+    code, out, _ = partita("fit", digits / "train.csv", "--target", NINE, "--out", tmp_path / "m")
+    assert code == 0
+    assert "WARNING" not in out
+    found = json.loads(partita("certify", tmp_path / "m", digits / "new.csv", "--json")[1])
+    assert found["certified_recall"]["yes"][0] > 0.5
+    assert found["certified_balanced_accuracy"][0] > 0.7
+
+
+def test_fit_stores_what_python_fits(partita, cancer, tmp_path):
+    options = ("--units", cancer / "units.toml", "--submodels", 9, "--estimator", NAIVE)
+    code, out, err = partita(
+        "fit",
+        cancer / "train.csv",
+        "--target",
+        "diagnosis",
+        *options,
+        "--no-full-model",
+        "--out",
+        tmp_path / "m",
+    )
+    assert code == 0
+    assert (
+        "Fitted 9 submodels on 285 rows for 'diagnosis' (2 labels; --task says otherwise)." in out
+    )
+    assert "A radius counts units (19 in all, out of reach: mean area)." in out
+    assert f"Next: partita certify {tmp_path / 'm'} NEW" in out
+    assert "fitted 9 of 9 submodels" in err
+    train = pd.read_csv(cancer / "train.csv").drop(columns="id")
+    X = train.drop(columns="diagnosis")
+    worst = [name for name in X if name.startswith("worst ")]
+    units = {"worst": worst, "texture": ["mean texture", "texture error"]}
+    clf = FeaturePartitionClassifier(
+        GaussianNB(), n_submodels=9, units=units, trusted=["mean area"], on_failure="vote"
+    ).fit(X, train["diagnosis"])
+    assert np.array_equal(store.load(tmp_path / "m").ballots(X), clf.ballots(X))

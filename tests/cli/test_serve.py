@@ -1,0 +1,31 @@
+"""``partita serve`` hands its options to the service; the service has tests of its own."""
+
+from partita import serve
+
+
+def test_options_reach_the_service(partita, model, monkeypatch):
+    given = {}
+    monkeypatch.setattr(
+        serve, "run", lambda path, **settings: given.update(path=path, **settings), raising=False
+    )
+    monkeypatch.setenv("PARTITA_TOKEN", "s3cret")
+    code, _, _ = partita(
+        "serve", model, "--host", "0.0.0.0", "--port", 0, "--max-rows", 7, "--trust", "own.Own"
+    )
+    assert code == 0
+    assert given == {
+        "path": model,
+        "host": "0.0.0.0",
+        "port": 0,
+        "token": "s3cret",
+        "tolerance": None,
+        "relative": None,
+        "trusted": ("own.Own",),
+        "max_rows": 7,
+        "max_bytes": 1_000_000,
+    }
+
+
+def test_a_port_that_does_not_exist_is_refused(partita, model):
+    code, _, err = partita("serve", model, "--port", 70000)
+    assert (code, "--port" in err) == (2, True)

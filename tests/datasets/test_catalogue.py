@@ -1,0 +1,60 @@
+"""The list of data sets tells the truth."""
+
+import pytest
+
+from partita import InputError, datasets
+from partita.datasets import _ames, _cifar10, _mnist, _weather, load_digits
+from partita.datasets._catalogue import DATA_SETS, find_data_set
+
+SIZES = {entry.name: (*entry.rows, entry.columns) for entry in DATA_SETS}
+
+
+def test_every_entry_has_a_loader_and_every_loader_an_entry():
+    loaders = {name.removeprefix("load_") for name in datasets.__all__ if name.startswith("load_")}
+    assert set(SIZES) == loaders
+    assert all(entry.licence and entry.source and entry.what for entry in DATA_SETS)
+
+
+def test_sizes_are_those_of_the_data(tmp_path):
+    digits = load_digits()
+    assert SIZES["digits"] == (len(digits.X_train), len(digits.X_test), digits.X_train.shape[1])
+    for known in (_mnist.MNIST, _cifar10.CIFAR10):
+        assert SIZES[known.name] == (*known.rows, known.n_values)
+    assert SIZES["weather"][2] == len(_weather.COLUMNS) - 1
+    ames = datasets.load_ames(tmp_path)
+    assert SIZES["ames"] == (len(ames.X_train), len(ames.X_test), ames.X_train.shape[1])
+
+
+def test_what_is_cached_is_found_without_reading_it(cache, shifts):
+    ames, digits, weather = (find_data_set(name) for name in ("ames", "digits", "weather"))
+    assert [entry.cached_path(None) for entry in (ames, digits, weather)] == [None] * 3
+    (cache / _ames.AMES.file_name).touch()
+    shifts.rename(cache / "weather")
+    assert ames.cached_path(None) == cache / "ames.csv"
+    assert weather.cached_path(None) == cache / "weather"
+    (cache / "weather" / "train.csv").unlink()
+    assert weather.cached_path(None) is None
+
+
+def test_an_entry_for_json(cache):
+    entry = find_data_set("digits").to_dict(None)
+    assert entry["rows"] == {"train": 1437, "test": 360}
+    assert entry["path"] is None
+    (cache / "ames.csv").touch()
+    assert find_data_set("ames").to_dict(None)["path"] == str(cache / "ames.csv")
+
+
+def test_downloading_what_is_there_anyway_checks_it(cache, shifts):
+    assert find_data_set("digits").download(None) is None
+    shifts.rename(cache / "weather")
+    assert set(find_data_set("weather").download(None)) == {"train", "dev_in", "eval_in"}
+    (cache / "weather" / "train.csv").write_text("a,b\n")
+    with pytest.raises(InputError, match="lacks the column 'fact_time'"):
+        find_data_set("weather").download(None)
+
+
+def test_an_unknown_name_lists_those_there_are():
+    with pytest.raises(
+        InputError, match="name is 'boston': give one of ames, cifar10, digits, mnist, weather, "
+    ):
+        find_data_set("boston")

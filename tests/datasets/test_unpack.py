@@ -1,0 +1,146 @@
+"""Compressed files that are damaged or hostile."""
+
+import gzip
+import io
+import lzma
+import tarfile
+import zipfile
+
+import pytest
+
+from partita.datasets._fetch_limits import FetchError
+from partita.datasets._unpack import gunzip, tar_members, unxz, zip_member
+
+from .made_data import tgz
+
+LIMIT = 1000
+BOMB = b"\0" * 5_000_000  # of zeros: 5 kB packed
+FILES = {"package/a": b"first", "package/b": b"second"}
+
+
+def unpack_gzip(content):
+    return gunzip(io.BytesIO(content), LIMIT)
+
+
+def unpack_xz(content):
+    return unxz(content, LIMIT)
+
+
+def unpack_tar(content, names=("package/a", "package/b"), limit=10_000):
+    # of an archive, heads and padding count too
+    return tar_members(io.BytesIO(content), names, 20 * limit)
+
+
+def zipped(files):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, body in files.items():
+            archive.writestr(name, body)
+    return content.getvalue()
+
+
+def unpack_zip(content):
+    return zip_member(io.BytesIO(content), "package/a", LIMIT)
+
+
+@pytest.mark.parametrize(
+    ("unpack", "packed"),
+    [
+        (unpack_gzip, gzip.compress(b"first")),
+        (unpack_xz, lzma.compress(b"first")),
+        (unpack_zip, zipped(FILES)),
+    ],
+)
+def test_good_files(unpack, packed):
+    assert unpack(packed) == b"first"
+
+
+@pytest.mark.parametrize(
+    ("unpack", "packed", "message"),
+    [
+        (unpack_gzip, gzip.compress(b"first")[:-5], "not a valid gzip file"),
+        (unpack_gzip, b"first", "not a valid gzip file"),
+        (unpack_xz, lzma.compress(b"first")[:-5], "not a valid xz file"),
+        (unpack_xz, b"first", "not a valid xz file"),
+        (unpack_zip, zipped(FILES)[:-30], "not a valid zip archive"),
+        (unpack_zip, b"", "not a valid zip archive"),
+        (unpack_zip, zipped({"other": b""}), "there is no file package/a in the archive"),
+        (unpack_tar, tgz(FILES)[:50], r"not a valid \.tar\.gz archive"),
+        (
+            unpack_tar,
+            gzip.compress(gzip.decompress(tgz(FILES))[:700]),
+            r"not a valid \.tar\.gz archive|there is no file package/b",
+        ),
+        (unpack_tar, b"no archive", r"not a valid \.tar\.gz archive"),
+        (unpack_tar, gzip.compress(b""), r"not a valid \.tar\.gz archive"),
+        (unpack_tar, tgz({"package/a": b""}), "there is no file package/b in the archive"),
+    ],
+)
+def test_damaged_files_are_refused(unpack, packed, message):
+    with pytest.raises(FetchError, match=message):
+        unpack(packed)
+
+
+@pytest.mark.parametrize(
+    ("unpack", "packed"),
+    [
+        (unpack_gzip, gzip.compress(BOMB)),
+        (unpack_xz, lzma.compress(BOMB)),
+        (unpack_zip, zipped({"package/a": BOMB})),
+        (unpack_tar, tgz({"package/other": BOMB})),
+        (unpack_tar, tgz({"package/a": BOMB, "package/b": b""})),
+    ],
+)
+def test_files_that_unpack_to_too_much_are_refused(unpack, packed):
+    with pytest.raises(FetchError, match=r"unpacks to more than the [\d,]+ bytes expected at most"):
+        unpack(packed)
+
+
+def test_a_file_of_exactly_the_limit_is_fine():
+    assert len(unpack_gzip(gzip.compress(b"x" * LIMIT))) == LIMIT
+
+
+# ---- hostile archives ----
+
+
+def test_other_members_and_odd_paths_are_skipped():
+    odd = {"../../escaped": b"x", "/tmp/escaped": b"x", "package/readme.md": b"hello"}
+    assert unpack_tar(tgz(odd | FILES)) == FILES
+    for prefix in ("../", "package/../"):
+        moved = {f"{prefix}{name}": body for name, body in FILES.items()}
+        with pytest.raises(FetchError, match="there is no file package/a"):
+            unpack_tar(tgz(moved))
+
+
+def test_a_link_is_not_followed():
+    unpacked = io.BytesIO(gzip.decompress(tgz({"package/b": b"second"})))
+    with tarfile.open(fileobj=unpacked, mode="a") as archive:
+        member = tarfile.TarInfo("package/a")
+        member.type, member.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(member)
+    with pytest.raises(FetchError, match="there is no file package/a"):
+        unpack_tar(gzip.compress(unpacked.getvalue()))
+
+
+def test_a_member_that_claims_to_be_larger_than_anything_is_refused():
+    member = tarfile.TarInfo("package/a")
+    member.size = 10**12
+    with pytest.raises(FetchError, match="unpacks to more than"):
+        unpack_tar(gzip.compress(member.tobuf() + b"0" * 5000))
+
+
+def test_heads_about_heads_do_not_exhaust_the_stack():
+    head = tarfile.TarInfo("././@LongLink")
+    head.type, head.size = tarfile.GNUTYPE_LONGNAME, 5
+    nested = gzip.compress((head.tobuf() + b"name".ljust(512, b"\0")) * 1000)
+    with pytest.raises(FetchError, match=r"not a valid \.tar\.gz archive|there is no file"):
+        unpack_tar(nested, limit=10**6)
+
+
+def test_the_first_of_two_members_of_one_name_counts():
+    doubled = io.BytesIO(gzip.decompress(tgz({"package/a": b"first"})))
+    with tarfile.open(fileobj=doubled, mode="a") as archive:
+        member = tarfile.TarInfo("package/a")
+        member.size = 6
+        archive.addfile(member, io.BytesIO(b"second"))
+    assert unpack_tar(gzip.compress(doubled.getvalue()), ["package/a"]) == {"package/a": b"first"}

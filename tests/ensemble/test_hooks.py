@@ -1,0 +1,75 @@
+"""Classifier and regressor answer the same questions, each in its own terms."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
+
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
+from partita.rules import Median
+
+X, Y = load_wine(return_X_y=True)
+NAMES = np.array(["low", "mid", "high"])[Y]
+CLF = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X, NAMES)
+TABLE, TARGET = load_diabetes(return_X_y=True)
+REG = FeaturePartitionRegressor(Ridge(), n_submodels=5, rule=Median(stretch=1.5), spread=2).fit(
+    TABLE, TARGET
+)
+
+
+def test_each_says_its_task():
+    assert (CLF._task, REG._task) == ("classification", "regression")
+
+
+def test_predictions_and_votes_come_in_the_users_terms():
+    ballots = CLF.ballots(X)
+    assert np.array_equal(CLF._decide(ballots), CLF.predict(X))
+    assert np.array_equal(CLF._votes(ballots), CLF.classes_[ballots.argmax(axis=2)])
+    values = REG.ballots(TABLE)
+    assert np.array_equal(REG._decide(values), REG.predict(TABLE))
+    assert np.array_equal(REG._votes(values), REG.rule_.votes(values))
+    assert not np.array_equal(REG._votes(values), values)  # stretched
+
+
+def test_a_statement_certifies_what_certify_certifies():
+    proof = CLF._certificates(CLF.ballots(X), CLF._statement(CLF.predict(X)))
+    expected = CLF.certify(X)
+    for name in ("prediction", "radius", "runner_up"):
+        assert np.array_equal(getattr(proof, name), getattr(expected, name))
+    assert proof.counts == expected.counts
+    values, prediction = REG.ballots(TABLE), REG.predict(TABLE)
+    for around in (None, TARGET):
+        statement = REG._statement(prediction, tolerance=30, around=around)
+        expected = REG.certify(TABLE, tolerance=30, around=around)
+        proof = REG._certificates(values, statement)
+        assert np.array_equal(proof.radius, expected.radius)
+        assert (proof.truth is None) == (around is None)
+        assert np.array_equal(statement.holds(prediction), proof.radius >= 0)
+
+
+def test_without_a_tolerance_there_is_no_statement_about_a_value():
+    assert REG._statement(REG.predict(TABLE)) is None
+    with pytest.raises(InputError, match="tolerance and relative are for models of numbers"):
+        CLF._statement(CLF.predict(X), tolerance=1)
+
+
+def test_right_means_equal_or_within_the_tolerance():
+    predicted = CLF.predict(X)
+    assert np.array_equal(CLF._correct(predicted, NAMES), predicted == NAMES)
+    values = REG.predict(TABLE)
+    right = REG._correct(values, TARGET, relative=0.2)
+    assert np.array_equal(right, np.abs(values - TARGET) <= 0.2 * np.abs(TARGET))
+
+
+def test_intervals_end_where_nothing_holds_a_value():
+    assert CLF._intervals(CLF.ballots(X)) == {}
+    intervals = REG._intervals(REG.ballots(TABLE))
+    assert list(intervals) == list(range(1, len(intervals) + 1))
+    for radius, (low, high) in intervals.items():
+        expected = REG.interval(TABLE, radius)
+        assert np.array_equal(low, expected[0])
+        assert np.array_equal(high, expected[1])
+    low, high = REG.interval(TABLE, len(intervals) + 1)
+    assert np.isinf(low).all()
+    assert np.isinf(high).all()

@@ -1,0 +1,108 @@
+"""A browser, and reports to look at."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeRegressor
+
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, store
+from partita.report import gather, render
+from partita.rules import Plurality
+from partita.workflow._certified_table import CertifiedTable
+from partita.workflow._training_table import open_training
+from tests.browser import open_browser
+
+from .pages import quality_of
+
+
+@pytest.fixture(scope="session")
+def browser():
+    with open_browser() as opened:
+        yield opened
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """Open a report; afterwards there must be no error in its console and no request but for the
+    file itself."""
+    problems, pages = [], []
+
+    def go(text, **options):
+        (tmp_path / "report.html").write_text(text, encoding="utf-8")
+        page = browser.new_page(**options)
+        page.on("console", lambda message: problems.append(message.text))
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on(
+            "request",
+            lambda request: (
+                problems.append(request.url) if not request.url.endswith("report.html") else None
+            ),
+        )
+        page.goto(f"file://{tmp_path}/report.html")
+        pages.append(page)
+        return page
+
+    yield go
+    for page in pages:
+        page.close()
+    assert problems == []
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = np.where(y, "benign", "malignant").astype(object)
+    clf = FeaturePartitionClassifier(
+        GaussianNB(),
+        n_submodels=9,
+        units={"worst": [name for name in X if name.startswith("worst")]},
+    ).fit(X[::2], y[::2])
+    certified = CertifiedTable.of(clf, X[1::2], truth=y[1::2])
+    quality = quality_of(certified, y[1::2], full_model=0.97)
+    facts = gather(
+        certified,
+        title="Breast cancer",
+        origin={"seed": 0},
+        files={"a": "b" * 64},
+        quality=quality,
+    )
+    return certified, y[1::2], facts
+
+
+@pytest.fixture(scope="session")
+def page_of_cancer(cancer):
+    return render(cancer[2])
+
+
+@pytest.fixture(scope="session")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    tree = DecisionTreeRegressor(max_depth=3, random_state=0)
+    return (
+        FeaturePartitionRegressor(tree, n_submodels=5).fit(X[::2], y[::2]),
+        X[1::2],
+        y[1::2].to_numpy(),
+    )
+
+
+@pytest.fixture(scope="session")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=21).fit(X[:900], y[:900])
+    return CertifiedTable.of(clf, X[900:1200]), y[900:1200]
+
+
+@pytest.fixture(scope="session")
+def stored(tmp_path_factory):
+    """A stored model, the table it was fitted on, and another."""
+    folder = tmp_path_factory.mktemp("stored")
+    frame = load_breast_cancer(as_frame=True).frame
+    frame[::2].to_csv(folder / "train.csv", index=False)
+    frame[1::2].to_csv(folder / "new.csv", index=False)
+    training = open_training(folder / "train.csv", "target")
+    fitted = training.ensemble("logistic", Plurality(), 5, 0, verbose=0).fit(
+        training.table, training.y
+    )
+    store.save(fitted, folder / "model", training.about("logistic"))
+    return folder

@@ -1,0 +1,132 @@
+"""Runs are carried out once, resumed after an interruption, and left out with a reason."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from partita.reproduce import reproduce
+from partita.reproduce._runner import Pace, duration, run_once
+from partita.reproduce._runs import Run, Setting, read_result
+from partita.reproduce._table_cells import CellSpec, Measurement, fill_cell
+from partita.vision import _training as training
+
+
+def network_run(settings, count):
+    details = {
+        "stand_in": "digits",
+        "train_rows": 60,
+        "test_rows": 10,
+        "submodel": "network",
+        "settings": settings,
+    }
+    return Run(Setting("mnist", "partition", count, "strided"), details, 0)
+
+
+def test_networks_are_left_out_where_there_is_no_gpu(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    content = reproduce("22", "full", tmp_path)
+    assert {cell["not_run"] for cell in content["cells"]} == {
+        "networks of this size wait for a machine with a GPU"
+    }
+    assert "some runs are left out: networks" in capsys.readouterr().err
+
+
+def test_an_interrupted_run_resumes_and_states_no_time(monkeypatch, tmp_path):
+    """How long it trained before is unknown, so the rest alone must not pass for the whole."""
+    run = network_run({"width": 8, "blocks": 1, "epochs": 3, "flip": False, "shift": 0}, 8)
+    run_epoch, epochs = training._Training.run_epoch, []
+
+    def interrupted(self, epoch):
+        if len(epochs) == 2:
+            epochs.append("interrupted")
+            raise KeyboardInterrupt
+        epochs.append(epoch)
+        return run_epoch(self, epoch)
+
+    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(training._Training, "run_epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_once(run, tmp_path, None)
+    result = run_once(run, tmp_path, None)
+    assert epochs == [0, 1, "interrupted", 2]
+    assert result["resumed"]
+    assert not (tmp_path / "unfinished").exists()
+    assert read_result(tmp_path / "runs", run) == result
+
+    def cell(what):
+        measurement = Measurement(run.setting, what, "plurality")
+        spec = CellSpec("seconds to train", "data", "FPA", "MNIST", 1.0, (measurement,))
+        return fill_cell(spec, lambda _: [run], {run.name: result})
+
+    for what in ("fit", "submodel", "row"):
+        assert cell(f"{what}_seconds")["not_run"] == "interrupted and resumed, so not timed"
+    assert "ours" in cell("certified")
+
+
+def test_data_that_are_not_available_are_listed_as_not_run(tmp_path, capsys):
+    content = reproduce("13", "laptop", tmp_path / "out", cache=tmp_path)
+    reasons = {cell["not_run"] for cell in content["cells"]}
+    assert len(reasons) == 1
+    assert "weather" in reasons.pop()
+    assert str(tmp_path) not in json.dumps(content)  # results are for others, too
+    log = capsys.readouterr().err
+    assert log.count("left out") == 1
+    assert "nothing to do" in log  # and not the days it would take
+
+
+HANGS = """
+import time
+from partita.__main__ import main
+from partita.reproduce import _runner as runner
+
+write_result = runner.write_result
+runner.write_result = lambda *given: (write_result(*given), time.sleep(600))
+main()
+"""  # when the first run is written
+
+
+def test_a_killed_run_resumes(partita, tmp_path):
+    """What is finished when the process is killed is read, not run again."""
+    arguments = ["reproduce", "12", "--size", "smoke", "--out", tmp_path, "--json"]
+    runs = tmp_path / "smoke" / "runs"
+    process = subprocess.Popen(
+        [sys.executable, "-c", HANGS, *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    deadline = time.monotonic() + 60
+    while not list(runs.glob("[!.]*.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = {file.name: file.stat().st_mtime_ns for file in runs.glob("[!.]*.json")}
+    assert finished
+    assert not (tmp_path / "smoke" / "12.json").exists()
+    code, out, err = partita(*arguments)
+    assert code == 0, err
+    assert f"{len(finished)} of them done before" in err
+    assert {name: (runs / name).stat().st_mtime_ns for name in finished} == finished
+    assert json.loads(out)["tables"][0]["table"] == "12"
+
+
+def test_the_time_left_follows_how_long_it_took():
+    now = [0.0]
+    pace = Pace(100.0, lambda: now[0])
+    assert pace.left == 100
+    now[0] = 100.0
+    pace.done(50.0)
+    assert 50 < pace.left < 100  # twice as slow as thought: about 100 s, cautiously
+
+
+def test_durations_are_in_units_that_people_like():
+    assert [duration(seconds) for seconds in (0.2, 89, 600, 7200)] == [
+        "1 s",
+        "89 s",
+        "10 minutes",
+        "2.0 hours",
+    ]

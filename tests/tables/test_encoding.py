@@ -1,0 +1,119 @@
+"""Columns as numbers, each encoded on its own."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import scipy.sparse
+
+from partita import InputError
+from partita.tables import open_file
+from partita.tables._encoding import (
+    MOST_CATEGORIES,
+    apply_codes,
+    encode_alone,
+    learn_codes,
+    table_columns,
+)
+from partita.tables._kinds import NUMBER
+
+BIG = 2**53 + 1  # the first whole number that a float cannot hold: it becomes 2**53
+
+
+def words(*values):
+    return np.array(values, dtype=object)
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "csv"])
+def test_a_missing_value_changes_no_large_integer_of_its_column(kind, missing, tmp_path):
+    """As a float it is the nearest one, with a missing value elsewhere in the column or without."""
+    values = [BIG, 5, None if missing else 7, -BIG - 2]
+    if kind == "pandas":
+        column = table_columns(pd.DataFrame({"n": pd.array(values, dtype="Int64")}))[0]
+    elif kind == "polars":
+        column = table_columns(pl.DataFrame({"n": pl.Series(values, dtype=pl.Int64)}))[0]
+    else:
+        path = tmp_path / f"t.{kind}"
+        if kind == "parquet":
+            pq.write_table(pa.table({"n": pa.array(values, pa.int64())}), path)
+        else:
+            path.write_text(
+                "n,m\n" + "".join(f"{'' if value is None else value},1\n" for value in values)
+            )
+        column = open_file(path).table({"n": NUMBER}).take([0])["n"].to_numpy()
+        again = open_file(path, kinds={"n": NUMBER}).table({"n": NUMBER}).take([0])["n"].to_numpy()
+        assert np.array_equal(column, again, equal_nan=True)
+    expected = [float(2**53), 5.0, np.nan if missing else 7.0, -float(2**53 + 4)]
+    assert np.array_equal(column, expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_times_and_durations_are_numbers(library):
+    frame = library(
+        {
+            "time": [datetime.datetime(1970, 1, 1, 0, 0, 1), None],
+            "duration": [datetime.timedelta(seconds=2), None],
+        }
+    )
+    time, duration = table_columns(frame)
+    assert np.array_equal(time, [1000.0, np.nan], equal_nan=True)
+    assert np.array_equal(duration, [2000.0, np.nan], equal_nan=True)
+
+
+def test_arrays_of_numbers_and_of_objects():
+    assert [column.tolist() for column in table_columns(np.array([[1, 2], [3, 4]]))] == [
+        [1.0, 3.0],
+        [2.0, 4.0],
+    ]
+    numbers, texts = table_columns(np.array([[1, "a"], [2, "b"]], dtype=object))
+    assert (numbers.tolist(), texts.tolist()) == ([1, 2], ["a", "b"])
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        table_columns(scipy.sparse.csr_array([[1.0]]))
+
+
+def test_codes_are_those_of_training_whatever_the_batch_holds():
+    codes = learn_codes(words("b", "a", "b", None))
+    assert codes == {"b": 0, "a": 1}  # the most frequent first
+    found = apply_codes(words("a", "new", None, "b"), codes)
+    assert np.array_equal(found, [1.0, np.nan, np.nan, 0.0], equal_nan=True)
+
+
+def test_rare_categories_beyond_the_bins_count_as_missing():
+    values = [f"v{k:03d}" for k in range(MOST_CATEGORIES + 5)] * 2 + ["v258"]
+    codes = learn_codes(words(*values))
+    assert len(codes) == MOST_CATEGORIES
+    assert codes["v258"] == 0
+    assert np.isnan(apply_codes(words("v257"), codes)[0])
+
+
+def test_a_category_has_one_name_whatever_type_a_batch_gives_it():
+    codes = learn_codes(words(1, True, "x", 2.5, 1.0, np.int64(1), np.float32(1)))
+    assert codes == {"1": 0, "2.5": 1, "x": 2}
+    assert apply_codes(words("1", 1.0, np.bool_(True)), codes).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_a_word_where_training_had_numbers_is_named():
+    assert learn_codes(words(1, 2.5, None)) is None
+    with pytest.raises(InputError, match="'many' stands where training had numbers"):
+        apply_codes(words(1, None, "many"), None)
+
+
+def test_a_column_without_values_in_training_ignores_whatever_comes_later():
+    codes = learn_codes(words(None, None))
+    assert codes == {}
+    assert np.isnan(apply_codes(words("a", 1.0, None), codes)).all()
+
+
+def test_one_column_alone_has_no_missing_values_and_no_infinities():
+    values, are_codes = encode_alone(np.array([1.0, np.nan, 3.0, np.inf]))
+    assert values.tolist() == [1.0, 3.0, 3.0, 1e300]
+    assert not are_codes
+    values, are_codes = encode_alone(words("a", None, "a", "b"))
+    assert values.tolist() == [0.0, -1.0, 0.0, 1.0]
+    assert are_codes
+    assert encode_alone(np.array([np.nan, np.nan]))[0].tolist() == [-1.0, -1.0]

@@ -1,0 +1,110 @@
+"""Certificates: comparing them with the truth, frames, and how they look in a notebook."""
+
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from partita import InputError, certify
+from partita.certificates import Certificates, Counts
+from partita.rules import Median
+
+VOTES = np.eye(2)[[[0, 0, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 1]]]
+PROOF = certify(VOTES, rule="plurality")
+
+
+def test_labels_are_right_where_they_equal_the_truth():
+    assert PROOF.correct([0, 1, 1]).tolist() == [True, True, False]
+    with pytest.raises(InputError, match=r"y has shape \(1,\).*expected one true value per row"):
+        PROOF.correct([0])
+
+
+def test_values_are_right_only_around_the_truth():
+    votes = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]
+    around_prediction = Median().certify(votes, [1, 4], [3, 6])
+    with pytest.raises(InputError, match="around=y"):
+        around_prediction.correct([2.0, 9.0])
+    truth = np.array([2.5, 9.0])
+    proof = Median().certify(votes, truth - 1, truth + 1)
+    around_truth = Certificates(
+        proof.prediction, proof.radius, None, proof.counts, truth, of_values=True
+    )
+    assert around_truth.correct([2.5, 9.0]).tolist() == [True, False]
+    with pytest.raises(InputError, match="y differs"):
+        around_truth.correct([2.5, 9.5])
+
+
+def test_a_frame_is_of_the_library_that_the_table_came_from():
+    index = pd.Index(["a", "b", "c"])
+    named = Certificates(PROOF.prediction, PROOF.radius, PROOF.runner_up, PROOF.counts, index=index)
+    frame = named.to_frame()
+    assert frame.loc["b"].to_dict() == {"prediction": 1, "radius": 0, "runner_up": 0}
+    other = Certificates(PROOF.prediction, PROOF.radius, None, PROOF.counts, frame="polars")
+    assert other.to_frame().equals(pl.DataFrame({"prediction": [0, 1, 0], "radius": [2, 0, 1]}))
+
+
+def test_what_a_radius_counts_is_said_in_words():
+    assert str(Counts("sensors", 12)) == "sensors (12 in all)"
+    assert "out of reach: hour, day" in str(Counts("sensors", 12, ("hour", "day")))
+    assert repr(PROOF) == (
+        "Certificates(3 rows, radius 0 to 2, median 1; counts submodels (5 in all))"
+    )
+    empty = certify(np.zeros((0, 3, 2)))
+    assert repr(empty) == "Certificates(0 rows; counts submodels (3 in all))"
+
+
+class Cells(HTMLParser):
+    """The texts of a page's cells, and whether every tag is closed."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.cells = [], []
+        self.feed(page)
+        assert not self.open
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "br":
+            self.open.append(tag)
+        if tag in ("td", "th"):
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.cells[-1] += data
+
+
+def test_a_notebook_shows_radii_and_first_rows():
+    page = PROOF._repr_html_()
+    assert "3 rows, radius 0 to 2, median 1" in page
+    assert "the radius counts submodels (5 in all)" in page
+    cells = Cells(page).cells
+    assert cells[:3] == ["radius", "", "rows"]
+    assert cells[3:12] == ["0", "", "1 (33%)", "1", "", "1 (33%)", "2", "", "1 (33%)"]
+    assert cells[12:16] == ["row", "prediction", "radius", "runner_up"]
+    assert cells[16:20] == ["0", "0", "2", "1"]
+
+
+def test_a_notebook_shows_no_more_than_fits():
+    rows = 1000
+    many = Certificates(np.arange(rows), np.arange(rows), None, Counts("units", rows))
+    page = many._repr_html_()
+    assert "… 995 more" in page
+    assert "11 and more" in page
+    assert "989 (99%)" in page
+    assert page.count("<tr>") < 25
+    assert Cells(Certificates(np.empty(0), np.empty(0, int), None, many.counts)._repr_html_())
+
+
+def test_what_users_wrote_is_escaped_in_a_notebook():
+    evil = "<script>alert(1)</script>"
+    proof = Certificates(
+        np.array([evil]), np.array([1]), np.array([evil]), Counts(evil, 3), index=pd.Index([evil])
+    )
+    page = proof._repr_html_()
+    assert "<script>" not in page
+    assert Cells(page).cells.count(evil) == 3

@@ -1,0 +1,180 @@
+"""The layout: imports follow the data's direction, modules are private, short, and tested."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SOURCE = ROOT / "src" / "partita"
+TESTS = ROOT / "tests"
+
+# The data's way through the program. A package may import those before it, never those after it.
+ORDER = [
+    "errors",
+    "_support",
+    "tables",
+    "partition",
+    "certificates",
+    "kernels",
+    "rules",
+    "metrics",
+    "collective",
+    "patches",
+    "plot",
+    "ensemble",
+    "vision",
+    "store",
+    "datasets",
+    "workflow",
+    "baselines",
+    "audit",
+    "report",
+    "serve",
+    "reproduce",
+    "cli",
+    "__main__",
+]
+# Entry points stand above everything: "python -m" runs them, nothing imports them.
+ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__", "partita.reproduce.__main__"}
+# The root's names are lazy; the modules below may import only the version from it.
+ROOT_NAMES = {"__version__"}
+
+MOST_LINES = 400
+LONGER = {"kernels/compiled.py"}  # numba's cache does not see a change in another file
+NOT_PRIVATE = {
+    # one file each by design, imported as partita.kernels.compiled and .plain
+    "kernels/compiled.py",
+    "kernels/plain.py",
+}
+# Modules without a test file of their name, each with the reason.
+TESTED_ELSEWHERE = {
+    "_support/types.py": "one alias for annotations; mypy checks its uses",
+}
+
+
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(("partita", *parts)).removesuffix(".__init__")
+
+
+MODULES = {name_of(path): path for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def for_type_checkers(tree: ast.Module) -> set[int]:
+    """The nodes under ``if TYPE_CHECKING``, which never run."""
+    return {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for inner in ast.walk(node)
+    }
+
+
+def imports(module: str, path: Path) -> set[str]:
+    """The modules of partita that a module imports, at any time."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    skipped = for_type_checkers(tree)
+    package = module.split(".") if path.name == "__init__.py" else module.split(".")[:-1]
+    found = set()
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.startswith("partita")}
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            base = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                if full in MODULES:
+                    found.add(full)
+                elif base in MODULES and not (base == "partita" and alias.name in ROOT_NAMES):
+                    found.add(base)
+    return {name for name in found if name in MODULES}
+
+
+GRAPH = {module: imports(module, path) for module, path in MODULES.items()}
+
+
+def rank(module: str) -> int:
+    return ORDER.index(module.split(".")[1])
+
+
+def test_every_package_has_its_place():
+    tops = {module.split(".")[1] for module in MODULES if "." in module}
+    assert tops == set(ORDER)
+
+
+def test_no_import_goes_against_the_datas_direction():
+    """Late imports included."""
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in GRAPH.items()
+        if module != "partita" and module not in ENTRY_POINTS
+        for other in sorted(others)
+        if other == "partita" or rank(other) > rank(module)
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_nothing_imports_an_entry_point():
+    wrong = [module for module, others in GRAPH.items() if others & ENTRY_POINTS]
+    assert not wrong
+
+
+def test_no_cycles():
+    """Late imports included: visiting in depth, no module is met again below itself."""
+    done: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " -> ".join([*above[above.index(module) :], module])
+        if module in done:
+            return
+        for other in sorted(GRAPH[module] - {module}):
+            visit(other, (*above, module))
+        done.add(module)
+
+    for module in GRAPH:
+        visit(module, ())
+
+
+def relative(path: Path) -> str:
+    return path.relative_to(SOURCE).as_posix()
+
+
+@pytest.mark.parametrize("path", MODULES.values(), ids=relative)
+def test_a_module_is_short_and_private(path):
+    assert relative(path) in LONGER or len(path.read_text().splitlines()) <= MOST_LINES
+    inside = len(path.relative_to(SOURCE).parts) > 1
+    if inside and path.parent.name != "_support" and relative(path) not in NOT_PRIVATE:
+        assert path.name.startswith("_")
+
+
+def test_every_module_says_what_it_is():
+    silent = [
+        relative(path)
+        for path in MODULES.values()
+        if not ast.get_docstring(ast.parse(path.read_text()))
+    ]
+    assert not silent
+
+
+def test_tests_mirror_the_source():
+    missing = []
+    for path in MODULES.values():
+        if path.name in ("__init__.py", "__main__.py") or relative(path) in TESTED_ELSEWHERE:
+            continue
+        folder = TESTS / path.relative_to(SOURCE).parent
+        if not (folder / f"test_{path.stem.removeprefix('_')}.py").exists():
+            missing.append(relative(path))
+    assert not missing, "\n".join(missing)
+
+
+def test_the_exceptions_are_needed():
+    for name in {*LONGER, *NOT_PRIVATE, *TESTED_ELSEWHERE}:
+        assert (SOURCE / name).exists(), name
+    for name in TESTED_ELSEWHERE:
+        path = Path(name)
+        test = TESTS / path.parent / f"test_{path.stem.removeprefix('_')}.py"
+        assert not test.exists(), f"{name} has a test file now"

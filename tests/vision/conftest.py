@@ -1,0 +1,37 @@
+"""Fixtures of the vision tests."""
+
+import pytest
+import torch
+
+from partita.datasets import load_digits
+from partita.vision import _paper_recipes as recipes
+
+from .small_networks import tiny_network
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_thread():
+    """Matrices this small are slower on two threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    return load_digits()
+
+
+@pytest.fixture(scope="session")
+def few(digits):
+    """A few images, for what does not depend on how well a network learns."""
+    return digits.X_train[:64], digits.y_train[:64]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _tiny_recipe():
+    """A network that is trained in milliseconds, beside the paper's."""
+    recipes.PAPER["tiny"] = recipes.Recipe(tiny_network, False, 1, 32, 0.01, 0, 0.0, True, 2, 2)
+    yield
+    del recipes.PAPER["tiny"]

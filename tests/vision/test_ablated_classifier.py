@@ -1,0 +1,73 @@
+"""AblatedImageClassifier: ablated rows as images, and scores that do not depend on the batch."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from partita import InputError
+from partita.baselines import RandomizedAblationClassifier
+from partita.baselines._ablated_model import ablate
+from partita.partition import pixels
+from partita.vision import AblatedImageClassifier
+
+
+@pytest.fixture(scope="module")
+def net(digits):
+    """A network that saw a few ablated images."""
+    rows = ablate(digits.X_train[:96] / np.float32(255), np.ones((96, 64), dtype=bool))
+    one = AblatedImageClassifier((8, 8, 1), batch_size=32, device="cpu")
+    return one.fit(rows, digits.y_train[:96])
+
+
+def test_ablated_rows_become_images_with_twice_the_channels():
+    net = AblatedImageClassifier((4, 6, 3), "tiny", device="cpu")
+    image = np.random.default_rng(0).random((4, 6, 3), dtype=np.float32)
+    rows = ablate(image.reshape(1, -1), np.ones((1, 72), dtype=bool))
+    net.partial_fit(np.repeat(rows, 4, axis=0), [0, 1, 0, 1], classes=[0, 1])
+    expected = torch.from_numpy(np.concatenate([image, 1 - image], axis=2)).permute(2, 0, 1)
+    assert torch.equal(net._to_device(rows)[0], expected)
+
+
+def test_scores_do_not_depend_on_how_many_rows_are_predicted(net, digits):
+    rows = ablate(digits.X_test[:5] / np.float32(255), np.ones((5, 64), dtype=bool))
+    alone = np.concatenate([net.predict_proba(row[None]) for row in rows])
+    assert np.array_equal(alone, net.predict_proba(rows))
+
+
+def test_rows_ablated_on_the_device_are_the_rows_ablated_here(net, digits):
+    kept = np.random.default_rng(0).random((30, 64)) < 0.7
+    values = (digits.X_test[:5] / 255).astype(np.float32)
+    ablated = ablate(values[:, None], kept).reshape(-1, 128)
+    assert np.array_equal(net.predict_ablated(values, kept).ravel(), net.predict(ablated))
+
+
+def test_it_learns_from_ablated_images(digits):
+    net = AblatedImageClassifier((8, 8, 1), "tiny", learning_rate=0.01, batch_size=32, device="cpu")
+    clf = RandomizedAblationClassifier(
+        net,
+        keep=48,
+        units=pixels((8, 8, 1)),
+        epochs=8,
+        n_select=10,
+        n_certify=10,
+        alpha=0.05,
+        batch_size=512,
+    )
+    X, y = digits.X_train[:400], digits.y_train[:400]
+    assert np.mean(clf.fit(X, y).predict(digits.X_test[:80]) == digits.y_test[:80]) > 0.6
+    again = clone(clf).fit(X, y)
+    assert np.array_equal(again.votes(digits.X_test[:5]), clf.votes(digits.X_test[:5]))
+
+
+def test_bad_input_is_named(net, digits):
+    rows = np.zeros((5, 128))
+    with pytest.raises(InputError, match="classes is missing"):
+        clone(net).partial_fit(rows, [0] * 5)
+    with pytest.raises(InputError, match="not in classes, 7"):
+        clone(net).set_params(network="tiny").partial_fit(rows, [7] * 5, classes=[0, 1])
+    with pytest.raises(InputError, match="y has 3 labels for 5 rows"):
+        clone(net).fit(rows, [0, 1, 2])
+    message = r"ablated images of image_shape=\(8, 8, 1\) have 128 columns"
+    with pytest.raises(InputError, match=message):
+        net.predict(digits.X_test)
