@@ -66,7 +66,7 @@ def test_the_code_of_a_page_runs(page, partita, tmp_path, monkeypatch):
             else:  # it is a script, so it must run without the blocks before it
                 Path("script.py").write_text(block)
                 done = subprocess.run(
-                    [sys.executable, "script.py"], capture_output=True, text=True, timeout=120
+                    [sys.executable, "script.py"], capture_output=True, text=True, timeout=300
                 )
                 assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"
         elif kind == "sh" and (commands := partita_calls(block)):
@@ -78,7 +78,7 @@ def test_the_code_of_a_page_runs(page, partita, tmp_path, monkeypatch):
                 ["bash", "-e", "-c", block],
                 capture_output=True,
                 text=True,
-                timeout=120,
+                timeout=300,
                 env=os.environ | {"PATH": search},
             )
             assert done.returncode == 0, f"{block}\n{done.stdout}\n{done.stderr}"

@@ -12,6 +12,7 @@ from partita import (
     FeaturePartitionClassifier,
     InputError,
 )
+from partita.ensemble._target import numeric_target
 
 X, Y = load_wine(return_X_y=True)
 
@@ -58,3 +59,9 @@ def test_given_classes_may_hold_more_than_the_labels_but_not_fewer():
     assert clf.ballots(X).shape == (178, 13, 4)
     with pytest.raises(InputError, match="label 2, which is not in classes"):
         FeaturePartitionClassifier(NB, classes=[0, 1]).fit(X, Y)
+
+
+def test_numeric_targets_are_floats_and_texts_are_refused():
+    assert numeric_target(TREE, [1, 2, True], "SomeClassifier").dtype == np.float64
+    with pytest.raises(InputError, match="not numbers: for labels use a SomeClassifier"):
+        numeric_target(TREE, ["a", "b"], "SomeClassifier")

@@ -16,8 +16,9 @@ from tests.browser import open_browser
 from .pages import quality_of
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser():
+    """One for these tests only: playwright's event loop would be in the way of other tests' own."""
     with open_browser() as opened:
         yield opened
 

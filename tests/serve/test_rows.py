@@ -154,7 +154,7 @@ def test_every_kind_of_column_is_read_cell_by_cell(tmp_path):
     gaps = dict.fromkeys(kinds)
     assert [strict(ask(app, {"rows": [row, gaps]}))["rows"][0] for row in rows[:10]] == told[:10]
     for column, cell, words in [
-        ("grade", 5, "a text"),
+        ("grade", 5, "text is needed"),
         ("seen", "yesterday", "a time"),
         ("seen", 5, "a time"),
         ("known", 2, "true or false"),

@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._support.types import Array
 from ..certificates import Certificates, Counts
-from ..ensemble._target import target_array
+from ..ensemble._target import numeric_target, target_array
 from ..errors import InputError
 from ..rules import Median
 from ..rules._bounds import bounds_around
 from ..tables._memory import open_table
 from ..tables._table import Table
-from ._targets import numeric_target
 
 
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -277,7 +277,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
         >>> proof = clf.certify(X[:2])
         >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
-        ([0, 0], [1, 1], [1, 1])
+        ([0, 0], [1, 0], [1, 1])
         """
         table, ballots = self._ballots(X)
         if labels is not None:

@@ -77,12 +77,17 @@ def read_values(ensemble: Any, y: Any) -> Array:
     """Return the target as float64; under label attacks NaN for what is not a number."""
     if ensemble.label_attacks:
         return numbers_or_missing(column_or_1d(np.asarray(y, dtype=object)))
-    target = target_array(ensemble, y)
+    return numeric_target(ensemble, y, "FeaturePartitionClassifier")
+
+
+def numeric_target(estimator: Any, y: Any, classifier: str) -> Array:
+    """Return the target as float64; ``classifier`` is what to use for labels instead."""
+    target = target_array(estimator, y)
     try:
         return target.astype(np.float64)
     except (TypeError, ValueError) as exc:
         raise InputError(
-            "y holds values that are not numbers: for labels use a FeaturePartitionClassifier"
+            f"y holds values that are not numbers: for labels use a {classifier}"
         ) from exc
 
 
