@@ -25,7 +25,7 @@ print(f"{len(data.X_train)} houses to learn from, {len(data.X_test)} to certify"
 # the mean price, so the values are stretched away from it by a constant factor first.
 
 reg = FeaturePartitionRegressor(n_submodels=21, rule=Median(stretch=1.3))
-reg.fit(data.X_train, data.y_train)
+reg = reg.fit(data.X_train, data.y_train)
 
 # %%
 # :meth:`~partita.FeaturePartitionRegressor.interval` needs no true price. It says how far r

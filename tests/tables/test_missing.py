@@ -68,7 +68,7 @@ def test_what_is_missing(value):
     assert is_missing(pickle.loads(pickle.dumps(value)))
 
 
-@pytest.mark.parametrize("value", PRESENT, ids=repr)
+@pytest.mark.parametrize("value", PRESENT, ids=lambda value: type(value).__name__)
 def test_what_is_not(value):
     assert is_missing(value) is False
 
