@@ -54,6 +54,7 @@ sphinx_gallery_conf = {
     "doc_module": ("partita",),
     "backreferences_dir": "gallery/backreferences",
     "image_scrapers": ("matplotlib",),
+    "capture_repr": ("_repr_html_",),  # frames, not "<Legend object at 0x...>"
     "download_all_examples": False,
     "remove_config_comments": True,
     "show_memory": False,

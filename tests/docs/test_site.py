@@ -106,7 +106,8 @@ def test_every_public_name_has_a_page():
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_an_example_ran_and_shows_a_figure(example):
     page = (SITE / "gallery" / f"{example}.html").read_text(encoding="utf-8")
-    assert "sphx-glr-script-out" in page
+    assert "sphx-glr-script-out" in page or "output_html" in page
+    assert "object at 0x" not in page
     assert page.count(f"_images/sphx_glr_{example}_") >= 1
     assert "Traceback" not in page
 
