@@ -108,7 +108,7 @@ def reproducible(content: bytes) -> bytes:
     renumber(schema)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for name, member in {SCHEMA: json.dumps(schema, indent=2).encode(), **renamed}.items():
+        for name, member in {SCHEMA: json.dumps(schema).encode(), **renamed}.items():
             archive.writestr(zipfile.ZipInfo(name), member)  # a ZipInfo is dated 1980
     return packed.getvalue()
 
