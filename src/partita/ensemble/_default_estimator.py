@@ -7,6 +7,7 @@ submodel that owns it. Why this library and these sizes: docs/results/default-es
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.utils.validation import check_is_fitted
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.types import Array
 from ..errors import InputError
 from ..tables._encoding import apply_codes, learn_codes, table_columns
+from ._boosted_trees import BoostedTrees
 
 
 class _TableBoosting(BaseEstimator):
@@ -49,13 +51,27 @@ class _TableBoosting(BaseEstimator):
         encoded = self._encoded(columns)
         # the library cannot bin a column without values; nothing splits on a constant
         encoded[:, np.isnan(encoded).all(axis=0)] = 0.0
-        self.model_ = model.fit(encoded, y, sample_weight=sample_weight)
+        model.fit(encoded, y, sample_weight=sample_weight)
+        self.trees_: BoostedTrees | None = BoostedTrees.of(model, categorical)
         self.n_features_in_ = len(columns)
         return self
 
-    def _encode(self, X: Any) -> Array:
+    def _sums(self, X: Any) -> Array:
         check_is_fitted(self)
-        return self._encoded(table_columns(X))
+        encoded = self._encoded(table_columns(X))
+        return np.zeros((len(encoded), 0)) if self.trees_ is None else self.trees_.sums(encoded)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if state.get("trees_") is not None:
+            state["trees_"] = state["trees_"].as_arrays()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state.get("trees_") is not None:
+            trees = BoostedTrees.from_arrays(state["trees_"], state["n_features_in_"])
+            state = state | {"trees_": trees}
+        super().__setstate__(state)
 
     def _encoded(self, columns: list[Array]) -> Array:
         if len(columns) != len(self.codes_):
@@ -137,7 +153,7 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         if len(self.classes_) == 1:  # nothing to learn, and the library expects two classes
             columns = table_columns(X)
             self.codes_ = [learn_codes(column) for column in columns]
-            self.model_, self.n_features_in_ = None, len(columns)
+            self.trees_, self.n_features_in_ = None, len(columns)
             return self
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
@@ -154,10 +170,13 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        encoded = self._encode(X)
-        if self.model_ is None:
-            return np.ones((len(encoded), 1))
-        return np.asarray(self.model_.predict_proba(encoded))
+        sums = self._sums(X)
+        if sums.shape[1] == 0:
+            return np.ones((len(sums), 1))
+        if sums.shape[1] == 1:
+            second = expit(sums[:, 0])
+            return np.column_stack([1 - second, second])
+        return _softmax(sums)
 
     def predict(self, X: Any) -> Array:
         """Predict class labels.
@@ -246,4 +265,13 @@ class TableBoostingRegressor(RegressorMixin, _TableBoosting):
         array of shape (n_samples,)
             Predicted numbers.
         """
-        return np.asarray(self.model_.predict(self._encode(X)))
+        return self._sums(X)[:, 0]
+
+
+def _softmax(sums: Array) -> Array:
+    """Class probabilities; added up class by class, so that they are the same in every batch."""
+    shares = np.exp(sums - sums.max(axis=1, keepdims=True))
+    total = np.zeros(len(shares))
+    for k in range(shares.shape[1]):
+        total += shares[:, k]
+    return np.asarray(shares / total[:, None])

@@ -153,3 +153,22 @@ def worst_choice(
     with ThreadPoolExecutor(_threads()) as pool:
         results = list(pool.map(try_from, range(n_groups - size + 1)))
     return max(results, key=lambda result: result[0])
+
+
+def tree_sums(
+    X: Array,
+    nodes: tuple[Array, ...],
+    codes: tuple[Array, Array],
+    trees: tuple[Array, Array],
+    start: Array,
+) -> Array:
+    """Return the sums of the leaves that each row reaches, from ``start`` on."""
+    sums = np.repeat(start[None], len(X), axis=0)
+    X = np.ascontiguousarray(X, dtype=np.float64)
+
+    def work(rows: slice) -> int:
+        _kernels().tree_sums(X[rows], *nodes, *codes, *trees, sums[rows])
+        return -1
+
+    over_rows(work, len(X), len(trees[0]))
+    return sums

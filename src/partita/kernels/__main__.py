@@ -4,6 +4,7 @@ import numpy as np
 
 from ..collective import certify_collective
 from ..rules import Median, Plurality, RunOff, TopK, Tournament
+from . import tree_sums
 
 REACH = np.eye(3, dtype=bool)
 
@@ -14,3 +15,6 @@ for dtype in (np.float32, np.float64):
     TopK(1).certify(ballots, [0, 0], reach=REACH)
 Median().certify(np.zeros((2, 3)), np.zeros(2), np.zeros(2), reach=REACH)
 certify_collective(np.zeros((2, 3, 3)), 1, "plurality")
+NODE = (np.zeros(1, np.int32) - 1, np.zeros(1), *np.zeros((2, 1), np.int32), np.zeros(1, bool))
+CODES = (np.zeros(1, np.int32) - 1, np.zeros((0, 8), np.uint32))
+tree_sums(np.zeros((1, 1)), NODE, CODES, (*np.zeros((2, 1), np.int32),), np.zeros(1))

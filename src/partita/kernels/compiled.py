@@ -589,3 +589,47 @@ def _count_fallen(sums: Array, budgets: Array, rows: Array) -> int:
             fallen += 1
             last = rows[p]
     return fallen
+
+
+# ---- boosted trees, which the default submodels are ----
+
+
+@_compile
+def tree_sums(
+    X: Array,
+    feature: Array,
+    threshold: Array,
+    left: Array,
+    right: Array,
+    missing_left: Array,
+    category_set: Array,
+    categories: Array,
+    roots: Array,
+    output: Array,
+    sums: Array,
+) -> None:
+    """Add the leaf that each row reaches in each tree to the sum the tree belongs to.
+
+    A node looks at column ``feature`` (-1: a leaf, and ``threshold`` its value). NaN goes where
+    ``missing_left`` says; a code (``category_set`` not negative) left if its bit is set in its row
+    of ``categories``; a number left if it is at most ``threshold``. Trees are added in their order,
+    so that a row's sums are the same in every batch.
+    """
+    for t in range(roots.shape[0]):
+        k = output[t]
+        for i in range(X.shape[0]):
+            node = roots[t]
+            while feature[node] >= 0:
+                value = X[i, feature[node]]
+                codes = category_set[node]
+                if np.isnan(value):
+                    goes_left = missing_left[node]
+                elif codes < 0:
+                    goes_left = value <= threshold[node]
+                elif 0 <= value < 256:
+                    code = int(value)
+                    goes_left = (categories[codes, code // 32] >> np.uint32(code % 32)) & 1 == 1
+                else:
+                    goes_left = missing_left[node]
+                node = left[node] if goes_left else right[node]
+            sums[i, k] += threshold[node]

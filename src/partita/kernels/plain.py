@@ -305,3 +305,35 @@ def worst_choice(
             most = fallen
             chosen[:] = choice
     return most
+
+
+def tree_sums(
+    X: Array,
+    feature: Array,
+    threshold: Array,
+    left: Array,
+    right: Array,
+    missing_left: Array,
+    category_set: Array,
+    categories: Array,
+    roots: Array,
+    output: Array,
+    sums: Array,
+) -> None:
+    rows = np.arange(len(X))
+    for root, k in zip(roots, output, strict=True):
+        node = np.full(len(X), root)
+        while (feature[node] >= 0).any():
+            value, codes = X[rows, feature[node]], category_set[node]
+            is_code = (value >= 0) & (value < 256)
+            code = np.where(is_code, value, 0).astype(np.int64)
+            goes_left = value <= threshold[node]
+            if len(categories):
+                in_set = (categories[codes, code // 32] >> (code % 32).astype(np.uint32)) & 1 == 1
+                goes_left = np.where(
+                    codes < 0, goes_left, np.where(is_code, in_set, missing_left[node])
+                )
+            goes_left = np.where(np.isnan(value), missing_left[node], goes_left)
+            below = np.where(goes_left, left[node], right[node])
+            node = np.where(feature[node] >= 0, below, node)
+        sums[:, k] += threshold[node]
