@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from .baselines import compare
     from .certificates import Certificates
     from .collective import certify_collective, criticality
-    from .ensemble import FeaturePartitionClassifier, FeaturePartitionRegressor
+    from .ensemble import (
+        FeaturePartitionClassifier,
+        FeaturePartitionRegressor,
+        LeaveOutClassifier,
+        LeaveOutRegressor,
+    )
     from .errors import (
         EmptyProofWarning,
         InputError,
@@ -39,6 +44,8 @@ __all__ = [
     "FeaturePartitionRegressor",
     "Informed",
     "InputError",
+    "LeaveOutClassifier",
+    "LeaveOutRegressor",
     "MissingExtraError",
     "PartitaError",
     "Partition",
@@ -69,6 +76,8 @@ _HOMES = {
     "FeaturePartitionRegressor": "ensemble",
     "Informed": "partition",
     "InputError": "errors",
+    "LeaveOutClassifier": "ensemble",
+    "LeaveOutRegressor": "ensemble",
     "MissingExtraError": "errors",
     "PartitaError": "errors",
     "Partition": "partition",

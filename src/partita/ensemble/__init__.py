@@ -12,12 +12,16 @@ if TYPE_CHECKING:
     from ._classifier import FeaturePartitionClassifier
     from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
     from ._failures import FixedVote
+    from ._leave_out_classifier import LeaveOutClassifier
+    from ._leave_out_regressor import LeaveOutRegressor
     from ._regressor import FeaturePartitionRegressor
 
 __all__ = [
     "FeaturePartitionClassifier",
     "FeaturePartitionRegressor",
     "FixedVote",
+    "LeaveOutClassifier",
+    "LeaveOutRegressor",
     "TableBoostingClassifier",
     "TableBoostingRegressor",
 ]
@@ -28,6 +32,8 @@ __getattr__, __dir__ = lazy_names(
         "FeaturePartitionClassifier": "_classifier",
         "FeaturePartitionRegressor": "_regressor",
         "FixedVote": "_failures",
+        "LeaveOutClassifier": "_leave_out_classifier",
+        "LeaveOutRegressor": "_leave_out_regressor",
         "TableBoostingClassifier": "_default_estimator",
         "TableBoostingRegressor": "_default_estimator",
     },

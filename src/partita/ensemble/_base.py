@@ -26,7 +26,7 @@ from ..errors import EmptyProofWarning, InputError, SubmodelWarning
 from ..partition._choose_partition import choose_partition
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
-from ..partition._partition import Overlap, Partition
+from ..partition._partition import Partition
 from ..partition._units import Units
 from ..rules import Rule, named_rule
 from ..tables._memory import one_row, open_table
@@ -63,7 +63,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
 
     # set by fit
     estimators_: Any
-    partition_: Partition | Overlap
+    partition_: Any  # Partition, Overlap or LeaveOut
     units_: Units
     rule_: Any
     counts_: Counts
@@ -163,7 +163,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
                 "of samples, expected one per row"
             )
         estimator = self._submodel()
-        rule = self._resolve_rule(named_rule(self.rule), estimator, target, sample_weight)
+        self._choose_rule(estimator, target, sample_weight)
         check_settings(self, estimator)
         if self.label_attacks == "labels":
             estimator = semi_supervised(estimator)
@@ -174,11 +174,9 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         self.units_ = choose_units(self.units, columns, self.trusted, self.image_shape)
         if hasattr(self.partition, "check_disjoint"):
             self.partition.check_disjoint(table, self.strict)
-        how = (self.units_, columns, self.image_shape, seed, self.verbose)
-        self.partition_ = choose_partition(self.partition, self.n_submodels, self.spread, *how)
+        self.partition_ = self._choose_sets(columns, seed)
         self.counts_ = self._counts(names, table.n_rows)
         self.kinds_ = table.kinds
-        self.rule_ = rule
         self.fixed_ballot_ = self._fixed_ballot(target)
         submodels = range(len(self.partition_))
         plan = Plan(
@@ -194,6 +192,15 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             fit_params=fit_params,
         )
         return table, target, plan
+
+    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
+        """Set the rule of this fit, checked against the estimator."""
+        self.rule_ = self._resolve_rule(named_rule(self.rule), estimator, target, sample_weight)
+
+    def _choose_sets(self, columns: Columns, seed: int) -> Any:
+        """Return the sets of units that submodels are fitted on."""
+        how = (self.units_, columns, self.image_shape, seed, self.verbose)
+        return choose_partition(self.partition, self.n_submodels, self.spread, *how)
 
     def _resolve_rule(
         self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None

@@ -328,7 +328,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         table = self._open(X, reset=False)
         if hasattr(self.estimators_, "scores"):
             return table, joint_ballots(self.estimators_, table, self.classes_)
-        shape = (table.n_rows, len(self.estimators_), len(self.classes_))
+        shape = (table.n_rows, len(self.partition_), len(self.classes_))
         ballots = np.empty(shape, dtype=np.float32)
         for t, own in enumerate(self._scores(table)):
             ballots[:, t] = own

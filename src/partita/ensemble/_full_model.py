@@ -3,6 +3,7 @@
 It proves nothing itself, and no certificate may depend on it.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,16 +18,11 @@ from ._soundness import wants_integers
 
 def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
     """Fit the ensemble's estimator on all columns; None where it fails."""
-    settings = {
-        "n_submodels": 1,
-        "partition": "random",
-        "spread": 1,
-        "label_attacks": None,
-        "on_failure": "vote",
-        "strict": False,
-    }
-    whole = clone(ensemble).set_params(**settings)
+    settings = {"label_attacks": None, "on_failure": "vote", "strict": False}
+    whole = clone(ensemble)
+    whole.set_params(**{name: settings[name] for name in settings if name in whole.get_params()})
     table, target, plan = whole._plan(X, y)
+    plan = replace(plan, columns=[list(range(table.n_columns))], names=["the model on all columns"])
     (fitted,) = run_each(
         fit_one, [plan.fit_arguments(table, target, None, 0)], 1, 1, "", 0, plan.serial
     )

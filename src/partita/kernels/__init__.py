@@ -172,3 +172,51 @@ def tree_sums(
 
     over_rows(work, len(X), len(trees[0]))
     return sums
+
+
+def agreement(
+    votes: Array, tables: tuple[Array, ...], fallback: Array, n_labels: int
+) -> tuple[Array, Array, Array]:
+    """Return the label that models leaving groups out agree on, its radius, and the runner-up."""
+    prediction, radius, runner_up = np.zeros((3, len(votes)), np.int64)
+
+    def work(rows: slice) -> int:
+        _kernels().agreement(
+            votes[rows],
+            *tables,
+            fallback[rows],
+            n_labels,
+            prediction[rows],
+            radius[rows],
+            runner_up[rows],
+        )
+        return -1
+
+    over_rows(work, len(votes), votes.shape[1])
+    return prediction, radius, runner_up
+
+
+def agreement_bounds(values: Array, tables: tuple[Array, ...], side: int) -> tuple[Array, Array]:
+    """Bound what an attacker can make of a value that models leaving groups out agree on."""
+    low, high = np.zeros((2, len(values)))
+
+    def work(rows: slice) -> int:
+        _kernels().agreement_bounds(values[rows], *tables, side, low[rows], high[rows])
+        return -1
+
+    over_rows(work, len(values), values.shape[1])
+    return low, high
+
+
+def pooled_votes(scores: Array, starts: Array, members: Array) -> Array:
+    """Return each model's label: the largest sum of its members' scores."""
+    votes = np.zeros((len(scores), len(starts) - 1), np.int32)
+    _kernels().pooled_votes(scores, starts, members, votes)
+    return votes
+
+
+def pooled_means(values: Array, starts: Array, members: Array) -> Array:
+    """Return each model's value: the mean of its members' values."""
+    means = np.zeros((len(values), len(starts) - 1))
+    _kernels().pooled_means(values, starts, members, means)
+    return means

@@ -591,6 +591,184 @@ def _count_fallen(sums: Array, budgets: Array, rows: Array) -> int:
     return fallen
 
 
+# ---- leaving groups out: agreement ----
+
+
+@_compile
+def agreement(
+    votes: Array,
+    models_of: Array,
+    covers: Array,
+    starts: Array,
+    widths: Array,
+    fallback: Array,
+    n_labels: int,
+    prediction: Array,
+    radius: Array,
+    runner_up: Array,
+) -> None:
+    """Predict the label on which some set of groups is unanimous, and certify it.
+
+    ``votes[i, d]`` is the label of model d; ``models_of[b]`` lists the models that leave out set b
+    of r groups. For q = 1 ... r - 1, ``covers[starts[q - 1]:starts[q]]`` holds, for each set of q
+    groups, the ``widths[q - 1]`` sets b that contain it. ``fallback`` is the prediction where no
+    set is unanimous; -1: the label with the most votes.
+    """
+    n_rows, n_models = votes.shape
+    n_sets, per_set = models_of.shape
+    largest = widths.shape[0] + 1
+    unanimous = np.empty(n_sets, np.bool_)
+    counts = np.empty(n_labels, np.int64)
+    for i in range(n_rows):
+        row = votes[i]
+        counts[:] = 0
+        for d in range(n_models):
+            counts[row[d]] += 1
+        first = row[0]
+        if counts[first] == n_models:
+            prediction[i], radius[i] = first, largest
+        else:
+            label, found = -1, False
+            for b in range(n_sets):
+                vote = row[models_of[b, 0]]
+                unanimous[b] = True
+                for k in range(1, per_set):
+                    if row[models_of[b, k]] != vote:
+                        unanimous[b] = False
+                        break
+                if unanimous[b]:
+                    label, found = vote, True
+            if not found:
+                label = fallback[i] if fallback[i] >= 0 else _leader(counts, -1)
+            prediction[i], radius[i] = label, 0
+            if found:
+                for q in range(largest - 1, 0, -1):
+                    if _all_covered(unanimous, covers[starts[q - 1] : starts[q]], widths[q - 1]):
+                        radius[i] = q
+                        break
+        runner_up[i] = _leader(counts, prediction[i])
+
+
+@_compile
+def _all_covered(unanimous: Array, sets: Array, width: int) -> bool:
+    """Tell whether each run of ``width`` sets holds a unanimous one."""
+    for start in range(0, sets.shape[0], width):
+        found = False
+        for k in range(start, start + width):
+            if unanimous[sets[k]]:
+                found = True
+                break
+        if not found:
+            return False
+    return True
+
+
+@_compile
+def agreement_bounds(
+    values: Array,
+    models_of: Array,
+    sets_with: Array,
+    models_beyond: Array,
+    beyond_with: Array,
+    side: int,
+    low: Array,
+    high: Array,
+) -> None:
+    """Bound what an attacker on any set of q groups can make of an agreed value.
+
+    ``models_of[b]``: the models that leave out set b of r groups; ``sets_with[a]``: the sets b that
+    contain set a of q groups; ``models_beyond[u]``: the models that leave out set u of r + q
+    groups; ``beyond_with[a]``: the sets u that contain a. ``side``: -1 for ``max_b min_d``, 1 for
+    its mirror image, 0 for the mean of both.
+    """
+    least, most = np.empty((2, models_of.shape[0]))
+    least_beyond, most_beyond = np.empty((2, models_beyond.shape[0]))
+    for i in range(values.shape[0]):
+        if side <= 0:
+            _smallest_of_each(values[i], models_of, least)
+            _smallest_of_each(values[i], models_beyond, least_beyond)
+        if side >= 0:
+            _largest_of_each(values[i], models_of, most)
+            _largest_of_each(values[i], models_beyond, most_beyond)
+        low[i], high[i] = np.inf, -np.inf
+        for a in range(sets_with.shape[0]):
+            lowest = highest = 0.0
+            if side <= 0:
+                lowest, highest = (
+                    _largest(least, sets_with[a]),
+                    _largest(least_beyond, beyond_with[a]),
+                )
+            if side >= 0:
+                down, up = _smallest(most_beyond, beyond_with[a]), _smallest(most, sets_with[a])
+                if side > 0:
+                    lowest, highest = down, up
+                else:
+                    lowest, highest = lowest / 2 + down / 2, highest / 2 + up / 2
+            low[i], high[i] = min(low[i], lowest), max(high[i], highest)
+
+
+@_compile
+def _smallest_of_each(row: Array, models: Array, least: Array) -> None:
+    for s in range(models.shape[0]):
+        least[s] = _smallest(row, models[s])
+
+
+@_compile
+def _largest_of_each(row: Array, models: Array, most: Array) -> None:
+    for s in range(models.shape[0]):
+        most[s] = _largest(row, models[s])
+
+
+@_compile
+def _largest(values: Array, chosen: Array) -> float:
+    found = values[chosen[0]]
+    for k in range(1, chosen.shape[0]):
+        if values[chosen[k]] > found:
+            found = values[chosen[k]]
+    return found
+
+
+@_compile
+def _smallest(values: Array, chosen: Array) -> float:
+    found = values[chosen[0]]
+    for k in range(1, chosen.shape[0]):
+        if values[chosen[k]] < found:
+            found = values[chosen[k]]
+    return found
+
+
+@_compile
+def pooled_votes(scores: Array, starts: Array, members: Array, votes: Array) -> None:
+    """Let every model choose a label by the sum of its members' scores, the smallest of equals.
+
+    ``members[starts[d]:starts[d + 1]]`` are the members of model d, which are added in this order.
+    """
+    n_rows, _, n_labels = scores.shape
+    total = np.empty(n_labels)
+    for i in range(n_rows):
+        for d in range(starts.shape[0] - 1):
+            total[:] = 0
+            for k in range(starts[d], starts[d + 1]):
+                for label in range(n_labels):
+                    total[label] += scores[i, members[k], label]
+            best = 0
+            for label in range(1, n_labels):
+                if total[label] > total[best]:
+                    best = label
+            votes[i, d] = best
+
+
+@_compile
+def pooled_means(values: Array, starts: Array, members: Array, means: Array) -> None:
+    """Let every model predict the mean of its members' values, added in their order."""
+    for i in range(values.shape[0]):
+        for d in range(starts.shape[0] - 1):
+            total = 0.0
+            for k in range(starts[d], starts[d + 1]):
+                total += values[i, members[k]]
+            means[i, d] = total / (starts[d + 1] - starts[d])
+
+
 # ---- boosted trees, which the default submodels are ----
 
 

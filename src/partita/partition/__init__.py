@@ -10,6 +10,7 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._informed import Informed
+    from ._leave_out import LeaveOut
     from ._partition import Overlap, Partition
     from ._strategies import (
         patch_partition,
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Informed",
+    "LeaveOut",
     "Overlap",
     "Partition",
     "Units",
@@ -38,6 +40,7 @@ __getattr__, __dir__ = lazy_names(
     __name__,
     {
         "Informed": "_informed",
+        "LeaveOut": "_leave_out",
         "Overlap": "_partition",
         "Partition": "_partition",
         "Units": "_units",

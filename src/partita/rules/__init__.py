@@ -4,6 +4,7 @@ Ballots are what submodels say about rows; nothing here knows models or tables. 
 has an ensemble enters here, with :func:`certify`.
 """
 
+from ._agreement import Agreement
 from ._base import Rule
 from ._certify import certify, named_rule
 from ._median import Median
@@ -12,4 +13,14 @@ from ._runoff import RunOff
 from ._topk import TopK
 from ._tournament import Tournament
 
-__all__ = ["Median", "Plurality", "Rule", "RunOff", "TopK", "Tournament", "certify", "named_rule"]
+__all__ = [
+    "Agreement",
+    "Median",
+    "Plurality",
+    "Rule",
+    "RunOff",
+    "TopK",
+    "Tournament",
+    "certify",
+    "named_rule",
+]

@@ -19,31 +19,11 @@ from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
 
 
-class Rule:
-    """Base class of the decision rules.
+class Settings:
+    """Settings in scikit-learn's way: the arguments of ``__init__``, stored as they are.
 
-    A rule's settings are the arguments of its ``__init__``, stored as they are and checked when the
-    rule is used, so that scikit-learn's searches can set them (``rule__margin``).
-
-    See Also
-    --------
-    Plurality : Most votes win.
-    RunOff : The two labels with the most votes meet in a duel.
-    Tournament : Every pair of labels meets; the default.
-    TopK : Whether a label stays among the k with the most votes.
-    Median : The median of the submodels' values, for regression.
-
-    Examples
-    --------
-    >>> from partita.rules import RunOff, Tournament
-    >>> Tournament(margin=0.5).get_params()
-    {'margin': 0.5, 'prior': None, 'offset': None, 'shares': None}
-    >>> RunOff().set_params(exact=True)
-    RunOff(exact=True)
+    They are checked when they are used, so that searches can set them (``rule__margin``).
     """
-
-    needs_scores: ClassVar[bool] = True  # False: votes are enough
-    needs_labels: ClassVar[bool] = False  # True: certify needs the labels it is about
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the settings by name, as scikit-learn's estimators do.
@@ -105,6 +85,33 @@ class Rule:
         InputError
             If a setting is out of range; the message says what it must be.
         """
+
+
+class Rule(Settings):
+    """Base class of the decision rules.
+
+    A rule's settings are the arguments of its ``__init__``, stored as they are and checked when the
+    rule is used, so that scikit-learn's searches can set them (``rule__margin``).
+
+    See Also
+    --------
+    Plurality : Most votes win.
+    RunOff : The two labels with the most votes meet in a duel.
+    Tournament : Every pair of labels meets; the default.
+    TopK : Whether a label stays among the k with the most votes.
+    Median : The median of the submodels' values, for regression.
+
+    Examples
+    --------
+    >>> from partita.rules import RunOff, Tournament
+    >>> Tournament(margin=0.5).get_params()
+    {'margin': 0.5, 'prior': None, 'offset': None, 'shares': None}
+    >>> RunOff().set_params(exact=True)
+    RunOff(exact=True)
+    """
+
+    needs_scores: ClassVar[bool] = True  # False: votes are enough
+    needs_labels: ClassVar[bool] = False  # True: certify needs the labels it is about
 
     def resolve(
         self,

@@ -1,0 +1,182 @@
+"""What the leave-out estimators share: groups of units, and members that leave sets of them out.
+
+A member must learn nothing from the groups it leaves out; where training can be trusted, one model
+takes the part of all members and sees rows in which those groups are masked.
+"""
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+from sklearn.utils import get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from .._support.parallel import run_each
+from .._support.types import Array
+from ..certificates import Counts
+from ..errors import EmptyProofWarning, InputError, SubmodelWarning
+from ..partition._choose_partition import choose_partition
+from ..partition._columns import Columns
+from ..partition._leave_out import LeaveOut, choose_members, count_groups, left_out_size
+from ..partition._partition import Partition
+from ..tables._memory import one_row
+from ..tables._table import Table
+from ._base import FEW_ROWS, FeaturePartitionEnsemble
+from ._failures import fit_one, score_one
+from ._joint_training import trains_jointly
+from ._masked_training import masked_rows, masked_table
+
+TRAINING_TABLE = "the training table"
+
+
+class LeaveOutEnsemble(FeaturePartitionEnsemble):
+    """Base class of LeaveOutClassifier and LeaveOutRegressor."""
+
+    radius: int
+    n_groups: int | str
+    max_models: int
+    leave_out: int | str
+    training: str
+
+    # what these estimators do not offer
+    image_shape: ClassVar[None] = None  # type: ignore[misc]
+    label_attacks: ClassVar[None] = None  # type: ignore[misc]
+    classes: ClassVar[None] = None
+
+    partition_: LeaveOut
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{
+            name: FeaturePartitionEnsemble._parameter_constraints[name]
+            for name in (
+                "estimator",
+                "units",
+                "trusted",
+                "strict",
+                "on_failure",
+                "random_state",
+                "n_jobs",
+                "verbose",
+            )
+        },
+        "radius": [Interval(Integral, 1, None, closed="left")],
+        "n_groups": [StrOptions({"auto"}), Interval(Integral, 3, None, closed="left")],
+        "max_models": [Interval(Integral, 3, None, closed="left")],
+        "leave_out": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
+        "partition": [StrOptions({"random", "strided"}), Partition, HasMethods(["deal"]), list],
+        "training": [StrOptions({"attackable", "trusted"})],
+    }
+
+    _with_fallback: ClassVar[bool]  # whether a model on all columns is fitted too
+
+    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
+        """Check the estimator; the rule follows from the groups."""
+        self._check_estimator(estimator)
+        if trains_jointly(estimator):
+            raise InputError(
+                f"estimator {type(estimator).__name__} trains all submodels of a partition at "
+                "once, which models that leave groups out do not: give another estimator"
+            )
+        if self.training == "trusted" and not get_tags(estimator).input_tags.allow_nan:
+            raise InputError(
+                f"training='trusted' masks columns as missing values, which "
+                f"{type(estimator).__name__} does not accept: use an estimator that does, or put "
+                "a SimpleImputer before it"
+            )
+
+    def _check_estimator(self, estimator: Any) -> None:
+        """Refuse an estimator that is made for the other task."""
+        raise NotImplementedError
+
+    def _choose_sets(self, columns: Columns, seed: int) -> LeaveOut:
+        given = not isinstance(self.partition, str) and not hasattr(self.partition, "deal")
+        n_groups: int | str = self.n_groups
+        if not given or n_groups != "auto":
+            kind = self.units_.kind
+            n_groups = count_groups(
+                self.n_groups, self.radius, self.max_models, len(self.units_), kind
+            )
+        how = (self.units_, columns, None, seed, self.verbose)
+        groups = choose_partition(self.partition, n_groups, 1, *how)
+        assert isinstance(groups, Partition)
+        count_groups(len(groups), self.radius, self.max_models, len(self.units_), self.units_.kind)
+        size = left_out_size(self.leave_out, self.radius, len(groups))
+        members = choose_members(len(groups), self.radius, size, self.max_models, seed)
+        everything: list[tuple[int, ...]] = [()] if self._with_fallback else []
+        sets = LeaveOut(groups, self.radius, (*members, *everything))
+        self.rule_ = self._agreement_rule(sets)
+        return sets
+
+    def _agreement_rule(self, sets: LeaveOut) -> Any:
+        """Return the rule that pools members and asks models for agreement."""
+        raise NotImplementedError
+
+    def describe(self, t: int) -> str:
+        """Describe member t by the units it leaves out.
+
+        Parameters
+        ----------
+        t : int
+            The member's index.
+
+        Returns
+        -------
+        str
+            Such as ``"submodel 3 (without columns age, income)"``.
+        """
+        hidden = self.partition_.hidden(t)
+        if not hidden:
+            return f"submodel {t} (of all columns)"
+        shown = ", ".join(self.units_.names[unit] for unit in hidden[:5])
+        more = ", ..." if len(hidden) > 5 else ""
+        return f"submodel {t} (without {self.units_.kind} {shown}{more})"
+
+    def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
+        """Return nothing: the rule counts groups itself, and q units lie in at most q groups."""
+        return {}
+
+    def _counts(self, names: list[str], n_rows: int) -> Counts:
+        counts = super()._counts(names, n_rows)
+        if self.training == "attackable":
+            return counts
+        return replace(counts, trusted=(*counts.trusted, TRAINING_TABLE))
+
+    # ---- one model for all members, where training is trusted ----
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Fit the members, or one model that takes the part of all."""
+        if self.training == "attackable":
+            return super()._fit(X, y, sample_weight)
+        table, target, plan = self._plan(X, y, sample_weight)
+        rows, labels, params = masked_rows(table, target, plan, self._hidden_columns())
+        job = (plan.submodel(0), rows, labels, params, "the masked model", False)
+        self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
+        self.warnings_ = self._constant_warnings(self._ballots(X)[1])
+        for message in self.warnings_:
+            warnings.warn(message, EmptyProofWarning, stacklevel=3)
+        return self
+
+    def _hidden_columns(self) -> list[list[int]]:
+        """Return the columns that each member leaves out."""
+        everything = set(range(self.n_features_in_))
+        return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
+
+    def _scores(self, table: Table) -> Iterator[Array]:
+        if self.training == "attackable":
+            yield from super()._scores(table)
+            return
+        score, may_fail = self._score(), self.on_failure == "vote"
+        settings = (one_row, table.n_rows, self.fixed_ballot_)
+        hidden = self._hidden_columns()
+        jobs = (
+            (score, self.estimators_[0], masked_table(table, columns), *settings, name, may_fail)
+            for columns, name in zip(hidden, map(self.describe, range(len(hidden))), strict=True)
+        )
+        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
+        verbose = max(0, self.verbose - 1)
+        for scores, failure in run_each(score_one, jobs, n_jobs, len(hidden), "scored", verbose):
+            if failure:
+                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
+            yield scores

@@ -1,0 +1,44 @@
+"""One model in place of all members, where the training table is trusted.
+
+It learns from rows in which the groups of a random member are masked as missing values, and answers
+for a member by masking that member's groups in the row. Only the row can be attacked then, and the
+certificate says so.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from .._support.types import Array
+from ..tables._masking import draw_masks, mask_columns, stack_rows
+from ..tables._table import Table
+from ._plan import Plan
+
+COPIES = 4  # masked ones of each row, beside the row itself
+
+
+def masked_rows(
+    table: Table, y: Array, plan: Plan, hidden: list[list[int]]
+) -> tuple[Any, Array, dict[str, Any]]:
+    """Return the rows to learn from, their targets and their sample weights.
+
+    Every row once as it is and COPIES times with the columns of a random member missing.
+    """
+    columns = list(range(table.n_columns))
+    masks = [mask for mask in hidden if mask]
+    drawn = draw_masks(table.n_rows, len(masks), COPIES, plan.seed)
+    parts = [mask_columns(table.take(columns), [])]
+    parts += [
+        mask_columns(table.take(columns, rows), mask)
+        for mask, rows in zip(masks, drawn, strict=True)
+        if len(rows)
+    ]
+    order = np.concatenate([np.arange(table.n_rows), *drawn])
+    _, labels, params = plan.training_rows(y, None, 0)
+    weights = {name: np.asarray(values)[order] for name, values in params.items()}
+    return stack_rows(parts), labels[order], weights
+
+
+def masked_table(table: Table, hidden: list[int]) -> Any:
+    """Return all columns of the rows to predict, those of a member's left-out groups missing."""
+    return mask_columns(table.take(list(range(table.n_columns))), hidden)

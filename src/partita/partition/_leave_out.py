@@ -1,0 +1,209 @@
+"""Sets of units for leave-out ensembles: which groups each fitted model never sees.
+
+A proof against r sources asks models ``m_D`` that leave out every set ``D`` of 2 r groups. What is
+fitted are *members* that leave out larger sets; ``m_D`` is the mean of all members whose left-out
+set contains ``D``, so a member serves many models. Nothing here sees feature values.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._support.types import Array
+from ..errors import InputError
+from ._partition import Partition
+
+CANDIDATES = 64  # sets that are compared before one is taken
+
+
+@dataclass(frozen=True)
+class LeaveOut:
+    """Units in groups, and the groups that each member leaves out.
+
+    ``len(leave_out)`` is the number of members and ``leave_out[t]`` the units that member t sees. A
+    fitted :class:`partita.LeaveOutClassifier` has one as its ``partition_``.
+
+    Parameters
+    ----------
+    groups : Partition
+        The units of each group.
+    radius : int
+        Every set of ``2 * radius`` groups is inside the left-out set of some member.
+    left_out : tuple of tuples of int
+        The groups that each member leaves out, ascending. An empty one is a model on all columns,
+        which proves nothing.
+
+    Raises
+    ------
+    InputError
+        If a set of ``2 * radius`` groups is left out by no member.
+
+    See Also
+    --------
+    partita.partition.Partition : Sets that do not overlap.
+
+    References
+    ----------
+    Theory, section 10.
+
+    Examples
+    --------
+    >>> from partita.partition import LeaveOut, Partition
+    >>> leave_out = LeaveOut(Partition([[0], [1], [2, 3]]), 1, ((0, 1), (0, 2), (1, 2)))
+    >>> [leave_out[t] for t in range(len(leave_out))]
+    [(2, 3), (1,), (0,)]
+    """
+
+    groups: Partition
+    radius: int
+    left_out: tuple[tuple[int, ...], ...]
+
+    def __post_init__(self) -> None:
+        n_groups, size = len(self.groups), 2 * self.radius
+        for groups in self.left_out:
+            if list(groups) != sorted(set(groups)) or not set(groups) < set(range(n_groups)):
+                raise InputError(
+                    f"left_out has the set {groups}: groups must be ascending, from 0 to "
+                    f"{n_groups - 1}, and not all of them"
+                )
+        inside = {chosen for groups in self.left_out for chosen in combinations(groups, size)}
+        for chosen in combinations(range(n_groups), size):
+            if chosen not in inside:
+                raise InputError(f"left_out has no member without the groups {chosen}")
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return self.groups.n_units
+
+    def __len__(self) -> int:
+        return len(self.left_out)
+
+    def __getitem__(self, t: int) -> tuple[int, ...]:
+        if not 0 <= t < len(self):
+            raise IndexError(t)
+        hidden = set(self.left_out[t])
+        return tuple(
+            sorted(unit for g, units in enumerate(self.groups) if g not in hidden for unit in units)
+        )
+
+    def hidden(self, t: int) -> tuple[int, ...]:
+        """Return the units that member t leaves out.
+
+        Parameters
+        ----------
+        t : int
+            The member's index.
+
+        Returns
+        -------
+        tuple of int
+            Units, ascending.
+        """
+        return tuple(sorted(unit for group in self.left_out[t] for unit in self.groups[group]))
+
+    def incidence(self) -> NDArray[np.bool_]:
+        """Which members see each unit.
+
+        Returns
+        -------
+        bool array of shape (n_units, n_members)
+            True where a change of the unit may change the member.
+        """
+        reach = np.zeros((self.n_units, len(self)), dtype=bool)
+        for t in range(len(self)):
+            reach[list(self[t]), t] = True
+        return reach
+
+    def pools(self) -> tuple[Array, Array]:
+        """Return the members of every model, as ``starts`` and ``members`` of the kernels.
+
+        Models are in the order of ``itertools.combinations`` of the groups they leave out.
+        """
+        hidden = [set(groups) for groups in self.left_out]
+        pools = [
+            [t for t, groups in enumerate(hidden) if groups.issuperset(chosen)]
+            for chosen in combinations(range(len(self.groups)), 2 * self.radius)
+        ]
+        starts = np.cumsum([0, *map(len, pools)])
+        return starts, np.array([t for pool in pools for t in pool], dtype=np.int64)
+
+
+def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind: str) -> int:
+    """Return how many groups to make; "auto": the most whose models stay within ``max_models``."""
+    least = 2 * radius + 1
+    if n_units < least:
+        raise InputError(
+            f"radius is {radius}, which needs at least {least} {kind}, but there are {n_units}: "
+            "lower radius, or use finer units"
+        )
+    if n_groups == "auto":
+        fitting = [g for g in range(least, n_units + 1) if comb(g, 2 * radius) <= max_models]
+        return max(fitting, default=least)
+    if not least <= n_groups <= n_units:
+        raise InputError(
+            f"n_groups is {n_groups}: with radius {radius} and {n_units} {kind} it must be from "
+            f"{least} to {n_units}"
+        )
+    return int(n_groups)
+
+
+def left_out_size(leave_out: Any, radius: int, n_groups: int) -> int:
+    """Return how many groups a member leaves out; "auto" is about half of them."""
+    least = 2 * radius
+    if leave_out == "auto":
+        return max(least, min(n_groups // 2 + radius - 1, n_groups - 1))
+    if not least <= leave_out < n_groups:
+        raise InputError(
+            f"leave_out is {leave_out}: with radius {radius} and {n_groups} groups it must be from "
+            f"{least} to {n_groups - 1}"
+        )
+    return int(leave_out)
+
+
+def choose_members(
+    n_groups: int, radius: int, size: int, max_models: int, seed: int
+) -> list[tuple[int, ...]]:
+    """Choose sets of ``size`` groups, so that all sets of ``2 * radius`` are inside some of them.
+
+    As many as there are models, at most ``max_models``; every set is inside about equally many.
+    """
+    models = list(combinations(range(n_groups), 2 * radius))
+    most = min(len(models), max_models)
+    if comb(n_groups, size) <= most:
+        return list(combinations(range(n_groups), size))
+    if size == 2 * radius:
+        raise InputError(
+            f"max_models is {max_models}, but {n_groups} groups and radius {radius} need "
+            f"{len(models)} models: raise max_models, lower n_groups, or use leave_out='auto', "
+            "where models share what is fitted"
+        )
+    rng = np.random.default_rng([seed, n_groups, radius, size])
+    number = {chosen: k for k, chosen in enumerate(models)}
+    covered = np.zeros(len(models), dtype=np.int64)
+    members: list[tuple[int, ...]] = []
+    while len(members) < most:
+        # extend one of the sets that are inside the fewest members, in the most useful way
+        rarest = models[int(rng.choice(np.flatnonzero(covered == covered.min())))]
+        rest = [group for group in range(n_groups) if group not in rarest]
+        best: tuple[float, tuple[int, ...], list[int]] | None = None
+        for _ in range(CANDIDATES):
+            added = rng.choice(rest, size - len(rarest), replace=False).tolist()
+            groups = tuple(sorted((*rarest, *added)))
+            inside = [number[chosen] for chosen in combinations(groups, 2 * radius)]
+            gain = float(np.sum(0.5 ** covered[inside].clip(max=60)))
+            if best is None or gain > best[0]:
+                best = gain, groups, inside
+        assert best is not None
+        members.append(best[1])
+        covered[best[2]] += 1
+    if covered.min() == 0:
+        raise InputError(
+            f"max_models is {max_models}, too few for {n_groups} groups and radius {radius}: "
+            "raise max_models, lower n_groups, or raise leave_out"
+        )
+    return sorted(members)
