@@ -12,6 +12,7 @@ from ..rules._pooled import PooledValues
 from ._default_estimator import TableBoostingRegressor
 from ._leave_out import LeaveOutEnsemble
 from ._regressor import FeaturePartitionRegressor
+from ._target import numeric_target
 
 
 class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
@@ -154,6 +155,9 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
 
     def _agreement_rule(self, sets: LeaveOut) -> PooledValues:
         return PooledValues(self.radius, len(sets.groups), sets.pools())
+
+    def _read_target(self, y: Any) -> Array:
+        return numeric_target(self, y, "LeaveOutClassifier")
 
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(float(np.median(y)))

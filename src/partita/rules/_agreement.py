@@ -21,6 +21,7 @@ from ._bounds import check_order, row_bound
 from ._left_out import Design, read_design
 
 SIDES = {"lower": -1, "mean": 0, "upper": 1}
+MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
 
 
 class Agreement(Settings):
@@ -102,16 +103,16 @@ class Agreement(Settings):
                 "of shape (rows, models)"
             )
         check_models("votes", array, design)
-        labels = np.full(len(array), -1) if fallback is None else array_of("fallback", fallback)
+        n_labels = check_indices("votes", array)
+        if fallback is None:
+            return self.decision_of(array, design, np.full(len(array), -1), n_labels)
+        labels = array_of("fallback", fallback)
         if labels.shape != (len(array),) or labels.dtype.kind not in "iub":
             raise InputError(
                 f"fallback has shape {labels.shape} and holds {labels.dtype}: give one class index "
                 "per row"
             )
-        for name, indices in (("votes", array), ("fallback", labels)):
-            if indices.min(initial=0) < (-1 if fallback is None else 0):
-                raise InputError(f"{name} holds a negative number: class indices start at 0")
-        n_labels = 1 + int(max(array.max(initial=0), labels.max(initial=0)))
+        n_labels = max(n_labels, check_indices("fallback", labels))
         return self.decision_of(array, design, labels, n_labels)
 
     def predict(self, values: Any, left_out: Any) -> Array:
@@ -150,7 +151,11 @@ class Agreement(Settings):
         """
         design = self._design(left_out)
         array = self._values(values, design)
-        if not isinstance(radius, Integral) or not 0 <= radius <= self.radius:
+        if (
+            not isinstance(radius, Integral)
+            or isinstance(radius, bool)
+            or not 0 <= radius <= self.radius
+        ):
             raise InputError(
                 f"radius is {radius!r}: these models bound 0 to {self.radius} attacked groups"
             )
@@ -230,3 +235,15 @@ def check_models(name: str, array: Array, design: Design) -> None:
             f"{name} has {array.shape[1]} columns for {len(design.order)} models in left_out: "
             "expected one per model"
         )
+
+
+def check_indices(name: str, indices: Array) -> int:
+    """Return how many labels there are, at least; refuse what is no class index."""
+    if indices.min(initial=0) < 0:
+        raise InputError(f"{name} holds a negative number: class indices start at 0")
+    largest = int(indices.max(initial=0))
+    if largest >= MOST_LABELS:
+        raise InputError(
+            f"{name} holds {largest}: class indices count the labels from 0, up to {MOST_LABELS:,}"
+        )
+    return 1 + largest
