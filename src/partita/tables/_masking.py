@@ -43,11 +43,11 @@ def mask_columns(
         raise InputError("X is a sparse matrix, in which no column can be masked: use X.toarray()")
     if isinstance(X, np.ndarray):
         return _mask_array(X, list(positions))
-    frame = nw.from_native(X, eager_only=True)
+    frame = nw.from_native(X, eager_only=True).clone()  # an estimator may work in place
     hidden = set(positions)
     columns = []
     for j in range(frame.shape[1]):
-        column = frame[:, j].clone()  # an estimator may work in place
+        column = frame[:, j]
         if numeric[j]:
             column = _floats(column, j in hidden)
         elif j in hidden:
