@@ -29,9 +29,11 @@ from partita import (
 )
 from partita.ensemble import FixedVote, TableBoostingClassifier
 from partita.partition import LeaveOut
+from tests.ensemble.type_reader import TypeReader
 
 X, Y = load_wine(return_X_y=True)
 NB = GaussianNB()
+FAST = TableBoostingClassifier(max_iter=3)
 BOTH = [
     (LeaveOutClassifier(GaussianNB(), n_groups=5), Y),
     (LeaveOutRegressor(Ridge(), n_groups=5), X[:, 0]),
@@ -154,20 +156,6 @@ def test_a_strange_cell_stays_with_the_members_that_see_it(kind, cell):
 def test_categories_of_a_column_reach_only_members_that_see_it():
     """A frame keeps categories in a column's type, the attacker's among them."""
 
-    class Types(ClassifierMixin, BaseEstimator):
-        """Votes by everything a frame says of its columns."""
-
-        def fit(self, X, y):
-            self.classes_ = np.unique(y)
-            self.total_ = self.sum_of(X)
-            return self
-
-        def sum_of(self, X):
-            return sum(map(ord, repr([(str(X[c].dtype), X[c].dtype) for c in X.columns])))
-
-        def predict(self, X):
-            return self.classes_[np.full(len(X), (self.total_ + self.sum_of(X)) % 3)]
-
     def table(word):
         cells = {
             f"c{k}": pd.Categorical(["a", "b", word if k == 4 else "c"] * 20) for k in range(7)
@@ -175,11 +163,12 @@ def test_categories_of_a_column_reach_only_members_that_see_it():
         return pd.DataFrame(cells)
 
     y = np.arange(60) % 3
-    clf = LeaveOutClassifier(Types(), n_groups=7).fit(table("d"), y)
+    clf = LeaveOutClassifier(TypeReader(), n_groups=7).fit(table("d"), y)
     honest = clf.ballots(table("d"))
     attacked = clone(clf).fit(table("something else"), y).ballots(table("another"))
     free = ~clf.partition_.incidence()[4]
     assert np.array_equal(attacked[:, free], honest[:, free])
+    assert not np.array_equal(attacked, honest)
 
 
 # ---- groups and members ----
@@ -450,6 +439,18 @@ def test_an_estimator_of_the_other_task_is_refused():
         LeaveOutRegressor(NB).fit(X, Y)
     with pytest.raises(InputError, match=r"y holds values that are not numbers: .* LeaveOutClass"):
         LeaveOutRegressor(Ridge()).fit(X, Y.astype(str).astype(object) + "a")
+
+
+@pytest.mark.parametrize("training", ["attackable", "trusted"])
+def test_settings_changed_after_the_fit_change_no_ballot(training):
+    other = {"attackable": "trusted", "trusted": "attackable"}[training]
+    clf = LeaveOutClassifier(FAST, n_groups=4, training=training).fit(X, Y)
+    before, proof = clf.ballots(X), clf.certify(X)
+    clf.set_params(training=other, radius=2, n_groups=7)
+    after = clf.certify(X)
+    assert np.array_equal(clf.ballots(X), before)
+    assert np.array_equal(after.radius, proof.radius)
+    assert after.counts == proof.counts
 
 
 def test_a_failed_fit_leaves_nothing_behind():

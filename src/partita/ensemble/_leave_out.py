@@ -186,7 +186,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
 
     def _scores(self, table: Table) -> Iterator[Array]:
-        if self.training == "attackable":
+        if len(self.estimators_) == len(self.partition_):  # not by `training`: it may be set anew
             yield from super()._scores(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"
