@@ -6,10 +6,9 @@ from .._support.types import Array
 
 NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is nearly a constant
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell
-PARTITION_CURE = "fewer submodels, another rule or a larger prior"
 
 
-def constant_warnings(decided: Array, classes: Array, cure: str = PARTITION_CURE) -> list[str]:
+def constant_warnings(decided: Array, classes: Array) -> list[str]:
     """Return a warning if nearly all of these training rows get one label.
 
     ``decided`` holds the rows' predicted class indexes.
@@ -23,5 +22,6 @@ def constant_warnings(decided: Array, classes: Array, cure: str = PARTITION_CURE
     label = classes.tolist()[int(counts.argmax())]
     return [
         f"{share:.1%} of {len(decided)} training rows are predicted {label!r}: the model is "
-        f"nearly a constant, and its radii say little; {cure} may help"
+        "nearly a constant, and its radii say little; fewer submodels, another rule or a larger "
+        "prior may help"
     ]

@@ -4,13 +4,11 @@ from typing import Any, ClassVar
 
 from sklearn.base import is_regressor
 
-from .._support.types import Array
 from ..errors import InputError
 from ..partition._leave_out import LeaveOut
 from ..rules._pooled import PooledLabels
 from ._classifier import FeaturePartitionClassifier
 from ._default_estimator import TableBoostingClassifier
-from ._empty_proofs import constant_warnings
 from ._leave_out import LeaveOutEnsemble
 
 
@@ -153,10 +151,6 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
                 f"estimator {type(estimator).__name__} is a regressor: give a classifier, or use "
                 "a LeaveOutRegressor"
             )
-
-    def _constant_warnings(self, ballots: Array) -> list[str]:
-        cure = "another estimator, or one that balances its classes,"
-        return constant_warnings(self.rule_.decide(ballots), self.classes_, cure)
 
     def _agreement_rule(self, sets: LeaveOut) -> PooledLabels:
         return PooledLabels(
