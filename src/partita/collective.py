@@ -8,6 +8,7 @@ tables are not known here. A solver's answer is used only through its dual bound
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice
 from math import comb
 from typing import Any
 
@@ -19,6 +20,7 @@ from .errors import InputError
 from .rules import Median, Rule, named_rule
 from .rules._ballots import as_ballots
 from .rules._base import GapRule
+from .rules._pooled import PooledRule
 from .rules._reach import Reach
 
 __all__ = ["Collective", "certify_collective", "criticality"]
@@ -135,6 +137,8 @@ def certify_collective(
     """
     if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 1:
         raise InputError(f"radius is {radius!r}: it must be a whole number, 1 or above")
+    if isinstance(rule, PooledRule):
+        return _by_agreement(ballots, int(radius), rule, lower, upper)
     batch = _Batch(ballots, rule, reach, lower, upper)
     size = min(int(radius), len(batch.reach))
     if not isinstance(batch.rule, GapRule):
@@ -204,6 +208,8 @@ def criticality(
            [1, 0],
            [0, 0]])
     """
+    if isinstance(rule, PooledRule):
+        return np.asarray(rule.falls(ballots, 1, lower, upper).T[rule.unit_groups()])
     batch = _Batch(ballots, rule, reach, lower, upper)
     # the last line is for units that reach nothing (group -1)
     critical = np.zeros((len(batch.reach) + 1, batch.n_rows), dtype=bool)
@@ -215,6 +221,27 @@ def criticality(
     else:
         critical[:-1] = batch.own_radius < batch.reach.sizes[:, None]
     return critical[batch.reach.unit_group]
+
+
+def _by_agreement(
+    ballots: Any, radius: int, rule: PooledRule, lower: Any, upper: Any
+) -> Collective:
+    """Count the rows that each set of groups can change; exact, set by set.
+
+    For labels no attacker can do less; for values, the bound of each row is used.
+    """
+    group_of = rule.unit_groups()
+    n_rows = len(ballots)
+    if radius > rule.radius:
+        everything = np.arange(n_rows)
+        return Collective(n_rows, False, (), everything, n_rows, n_rows, radius)
+    falls = rule.falls(ballots, radius, lower, upper)
+    worst = int(np.argmax(falls.sum(axis=0)))
+    groups = next(islice(combinations(range(rule.n_groups), radius), worst, None))
+    rows = np.flatnonzero(falls[:, worst])
+    units = tuple(int(np.argmax(group_of == group)) for group in groups)
+    pointwise = int(falls.any(axis=1).sum())
+    return Collective(len(rows), True, units, rows, pointwise, n_rows, radius)
 
 
 class _Batch:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
+import numpy as np
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
@@ -136,6 +137,10 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
     def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
         """Return nothing: the rule counts groups itself, and q units lie in at most q groups."""
         return {}
+
+    def _group_of_unit(self, sets: LeaveOut) -> Array:
+        """Return the group of each unit."""
+        return np.argmax(sets.groups.incidence(), axis=1)
 
     def _counts(self, names: list[str], n_rows: int) -> Counts:
         counts = super()._counts(names, n_rows)

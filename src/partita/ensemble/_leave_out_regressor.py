@@ -153,7 +153,10 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
             )
 
     def _agreement_rule(self, sets: LeaveOut) -> PooledValues:
-        return PooledValues(self.radius, len(sets.groups), sets.pools())
+        group_of_unit = self._group_of_unit(sets)
+        return PooledValues(
+            self.radius, len(sets.groups), sets.pools(), group_of_unit=group_of_unit
+        )
 
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(float(np.median(y)))
