@@ -25,6 +25,7 @@ def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
         "on_failure": "vote",
         "strict": False,
     }
+    settings |= {} if ensemble._task == "regression" else {"fallback": None}
     whole = clone(ensemble).set_params(**settings)
     table, target, plan = whole._plan(X, y)
     (fitted,) = run_each(
