@@ -45,6 +45,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
     image_shape: ClassVar[None] = None  # type: ignore[misc]
     label_attacks: ClassVar[None] = None  # type: ignore[misc]
     classes: ClassVar[None] = None
+    fallback: ClassVar[None] = None  # the model on all columns is a member here
 
     partition_: LeaveOut
 
@@ -140,7 +141,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
 
     def _group_of_unit(self, sets: LeaveOut) -> Array:
         """Return the group of each unit."""
-        return np.argmax(sets.groups.incidence(), axis=1)
+        return np.asarray(sets.groups.incidence().argmax(axis=1))
 
     def _counts(self, names: list[str], n_rows: int) -> Counts:
         counts = super()._counts(names, n_rows)

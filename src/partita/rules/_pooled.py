@@ -184,7 +184,7 @@ class PooledValues(PooledRule):
     def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
         design = complete_design(self.n_groups, self.radius)
         values = self.model_values(ballots)
-        lower, upper = check_row_bounds(*bounds, len(values))
+        lower, upper = check_row_bounds(bounds[0], bounds[1], len(values))
         return self._agreement.value_falls(values, design, size, lower, upper)
 
     def interval(self, votes: Any, radius: int, reach: None = None) -> tuple[Array, Array]:
