@@ -21,6 +21,7 @@ REACH = "tests/exhaustive/test_reach.py"
 KERNELS = "tests/kernels/test_plain.py"
 OVERLAP = "tests/rules/test_overlap.py"
 COLLECTIVE = "tests/exhaustive/test_collective.py"
+GATE = "tests/exhaustive/test_gate.py"
 
 
 @dataclass(frozen=True)
@@ -339,8 +340,8 @@ BUGS = [
     Bug(
         "collective: pairs at the edge are left out",
         "collective.py",
-        "np.nonzero(totals.sum(axis=2) > budgets)",
-        "np.nonzero(totals.sum(axis=2) > budgets + 2)",
+        "self.largest_totals(losses, size + self.gate) > budgets)",
+        "self.largest_totals(losses, size + self.gate) > budgets + 2)",
         (COLLECTIVE,),
     ),
     Bug(
@@ -380,7 +381,7 @@ BUGS = [
     ),
     Bug(
         "top-k: a label nobody knows is certified",
-        "ensemble/_classifier.py",
+        "ensemble/_label_decisions.py",
         "radius = np.where(known, proof.radius, -1)",
         "radius = proof.radius",
         ("tests/ensemble/test_classifier.py",),
@@ -557,6 +558,70 @@ BUGS = [
         "batch.own_radius < batch.reach.most_reached(size)",
         "batch.own_radius < size - 1",
         ("tests/exhaustive/test_collective.py",),
+    ),
+    # ---- a full model behind the vote ----
+    Bug(
+        "gate: open above it only",
+        "rules/_gate.py",
+        "(proof.radius >= gate) |",
+        "(proof.radius > gate) |",
+        (GATE,),
+    ),
+    Bug(
+        "gate: the radius is not reduced",
+        "rules/_gate.py",
+        "left = np.where(unbreakable, proof.radius, proof.radius - gate)",
+        "left = proof.radius",
+        (GATE,),
+    ),
+    Bug(
+        "gate: the full model is consulted where the vote has nothing to spare",
+        "rules/_gate.py",
+        "prediction=np.where(opened, proof.prediction, fallback)",
+        "prediction=np.where(opened & (left > 0), proof.prediction, fallback)",
+        (GATE,),
+    ),
+    Bug(
+        "gate: the full model's rows keep the vote's radius",
+        "rules/_gate.py",
+        "radius=np.where(opened, left, 0)",
+        "radius=np.where(opened, left, proof.radius)",
+        (GATE, "tests/rules/test_gate.py"),
+    ),
+    Bug(
+        "gate: any gate in front of an overlapping bound",
+        "rules/_gate.py",
+        "if overlapping and gate > MOST_OVERLAPPING:",
+        "if overlapping and gate > 99:",
+        ("tests/rules/test_gate.py",),
+    ),
+    Bug(
+        "gate: certified without it",
+        "ensemble/_label_decisions.py",
+        "        proof = self._behind_gate(self._vote(ballots, cover, time_limit), fallback)\n",
+        "        proof = self._vote(ballots, cover, time_limit)\n",
+        ("tests/ensemble/test_label_decisions.py", "tests/workflow/test_certified_table.py"),
+    ),
+    Bug(
+        "gate, one attacker: the units that keep it open are forgotten",
+        "collective.py",
+        "    reserve = batch.largest_totals(losses, gate)",
+        "    reserve = batch.largest_totals(losses, 0)",
+        (GATE,),
+    ),
+    Bug(
+        "gate, one attacker: rows at the edge are left out",
+        "collective.py",
+        "self.largest_totals(losses, size + self.gate)",
+        "self.largest_totals(losses, size)",
+        (GATE,),
+    ),
+    Bug(
+        "gate, criticality: one unit less",
+        "collective.py",
+        "totals = most + np.minimum(totals, next_largest)",
+        "totals = most",
+        (GATE,),
     ),
     # ---- the paper's tables ----
     Bug(

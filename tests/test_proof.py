@@ -78,6 +78,13 @@ CASES = {
 }
 
 
+GATED = [
+    {"n_submodels": 13, "gate": 1},
+    {"n_submodels": 21, "gate": 2, "rule": "plurality"},
+    {"n_submodels": 13, "gate": 1, "spread": 2},
+]
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_certified_predictions_survive(case):
     load, estimator = CASES[case]
@@ -128,6 +135,37 @@ def test_certified_predictions_survive(case):
             certified += np.count_nonzero(safe)
     assert certified > 1000, "the attacks must meet many certified predictions"
     assert changed > 20, "the attacks must change what is not certified"
+
+
+@pytest.mark.parametrize("settings", GATED, ids=str)
+def test_certified_predictions_behind_a_gate_survive(settings):
+    """The full model is fitted on the corrupted table too, and believes the attacker."""
+    X, y = load_digits(return_X_y=True)
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, random_state=0, stratify=y
+    )
+    clf = FeaturePartitionClassifier(
+        GaussianNB(var_smoothing=0.1), fallback=DecisionTreeClassifier(max_depth=8), **settings
+    ).fit(X_train, y_train)
+    before, ballots = clf.certify(X_test), clf.ballots(X_test)
+    helpful = np.argsort(-(ballots.argmax(2) == Plurality().decide(ballots)[:, None]).mean(0))
+    rng = np.random.default_rng(0)
+    certified, changed, overruled = 0, 0, 0
+    for r, attack in [(1, label), (2, label), (1, noise), (2, extreme), (3, label)]:
+        chosen = [clf.units_.columns_of(clf.partition_[t])[0] for t in helpful[:r]]
+        corrupt_train, corrupt_test = X_train.copy(), X_test.copy()
+        attack(corrupt_train, y_train, chosen, rng)
+        attack(corrupt_test, (y_test + 1) % 10, chosen, rng)
+        attacked = clone(clf).fit(corrupt_train, y_train)
+        after, safe = attacked.predict(corrupt_test), before.radius >= r
+        assert np.array_equal(after[safe], before.prediction[safe]), (r, attack.__name__)
+        certified += np.count_nonzero(safe)
+        changed += np.count_nonzero(after != before.prediction)
+        closed = attacked._by_fallback(attacked.ballots(corrupt_test))
+        overruled += np.count_nonzero(closed & (after != before.prediction))
+    assert certified > 300
+    assert changed > 100
+    assert overruled > 50, "the attacks must reach the full model"
 
 
 @pytest.mark.parametrize("n_submodels", [9, 10])

@@ -8,6 +8,7 @@ tables are not known here. A solver's answer is used only through its dual bound
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations, islice
 from math import comb
 from typing import Any
 
@@ -19,6 +20,8 @@ from .errors import InputError
 from .rules import Median, Rule, named_rule
 from .rules._ballots import as_ballots
 from .rules._base import GapRule
+from .rules._gate import check_gate
+from .rules._pooled import PooledRule
 from .rules._reach import Reach
 
 __all__ = ["Collective", "certify_collective", "criticality"]
@@ -85,6 +88,7 @@ def certify_collective(
     *,
     lower: Any = None,
     upper: Any = None,
+    gate: int = 0,
     time_limit: float = 60.0,
 ) -> Collective:
     """Bound the number of rows that one choice of ``radius`` units can change at once.
@@ -106,6 +110,9 @@ def certify_collective(
         Which submodels each unit reaches. By default each unit reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
+    gate : int, default=0
+        The ``gate`` of a model with a fallback. A row whose vote has a smaller radius is the
+        fallback's, which any attacker may own: it always counts as changed.
     time_limit : float, default=60.0
         Seconds for the integer program; after that its dual bound is used, so the result stays
         sound.
@@ -135,7 +142,9 @@ def certify_collective(
     """
     if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 1:
         raise InputError(f"radius is {radius!r}: it must be a whole number, 1 or above")
-    batch = _Batch(ballots, rule, reach, lower, upper)
+    if isinstance(rule, PooledRule):
+        return _by_agreement(ballots, int(radius), rule, lower, upper)
+    batch = _Batch(ballots, rule, reach, lower, upper, gate)
     size = min(int(radius), len(batch.reach))
     if not isinstance(batch.rule, GapRule):
         fallen = np.flatnonzero(batch.own_radius < batch.reach.most_reached(size))
@@ -143,17 +152,26 @@ def certify_collective(
     losses, budgets, rows = batch.pairs_in_doubt(size)
     pointwise = len(np.unique(rows))
     if pointwise == 0 or size == 0:
-        return Collective(0, True, (), np.empty(0, dtype=np.int64), 0, batch.n_rows, int(radius))
+        fallen = np.unique(rows) if gate else np.empty(0, dtype=np.int64)  # the fallback's rows
+        n_fallen = len(fallen)
+        return Collective(n_fallen, True, (), fallen, n_fallen, batch.n_rows, int(radius))
+    # A choice closes the gate if the largest totals beside it do not fit into the budget any more.
+    # The largest of all are a bound: some may be part of the choice.
+    reserve = batch.largest_totals(losses, gate)
     if comb(len(batch.reach), size) * len(rows) * max(1, batch.reach.largest) <= CHEAP:
         by_submodel = np.ascontiguousarray(losses.T)
         changed, groups = kernels.worst_choice(
-            size, by_submodel, budgets, rows, batch.reach.starts, batch.reach.members
+            size, by_submodel, budgets - reserve, rows, batch.reach.starts, batch.reach.members
         )
     else:
-        changed, groups = _by_program(losses, budgets, rows, batch.reach, size, time_limit)
+        changed, groups = _by_program(
+            losses, budgets - reserve, rows, batch.reach, size, time_limit
+        )
     changed = min(changed, pointwise)
     covered = batch.reach.groups[groups].any(axis=0)
-    fallen = np.unique(rows[losses[:, covered].sum(axis=1, dtype=np.int64) > budgets])
+    spent = losses[:, covered].sum(axis=1, dtype=np.int64)
+    spent += batch.largest_totals(np.where(covered, 0, losses), gate)
+    fallen = np.unique(rows[spent > budgets])
     units = tuple(int(np.argmax(batch.reach.unit_group == group)) for group in groups)
     return Collective(
         changed, len(fallen) == changed, units, fallen, pointwise, batch.n_rows, int(radius)
@@ -167,6 +185,7 @@ def criticality(
     *,
     lower: Any = None,
     upper: Any = None,
+    gate: int = 0,
 ) -> Array:
     """Compute which predictions each unit can change on its own.
 
@@ -181,6 +200,9 @@ def criticality(
         Which submodels each unit reaches. By default each unit reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
+    gate : int, default=0
+        The ``gate`` of a model with a fallback: any unit may change a row that the fallback
+        answers.
 
     Returns
     -------
@@ -204,12 +226,20 @@ def criticality(
            [1, 0],
            [0, 0]])
     """
-    batch = _Batch(ballots, rule, reach, lower, upper)
+    if isinstance(rule, PooledRule):
+        return np.asarray(rule.falls(ballots, 1, lower, upper).T[rule.unit_groups()])
+    batch = _Batch(ballots, rule, reach, lower, upper, gate)
     # the last line is for units that reach nothing (group -1)
     critical = np.zeros((len(batch.reach) + 1, batch.n_rows), dtype=bool)
     if isinstance(batch.rule, GapRule):
         for start, (losses, budgets) in batch.blocks(batch.rule):
             totals = losses.astype(np.int64) @ batch.reach.groups.T
+            if gate:  # beside the unit itself, the gate largest others
+                most = _largest(totals, gate)[..., None]
+                next_largest = _largest(totals, gate + 1)[..., None] - most
+                totals = most + np.minimum(totals, next_largest)
+                closed = (most[..., 0] > budgets).any(axis=1)
+                critical[-1, start : start + len(losses)] = closed
             falls = (totals > budgets[:, :, None]).any(axis=1)
             critical[:-1, start : start + len(losses)] = falls.T
     else:
@@ -217,11 +247,36 @@ def criticality(
     return critical[batch.reach.unit_group]
 
 
+def _by_agreement(
+    ballots: Any, radius: int, rule: PooledRule, lower: Any, upper: Any
+) -> Collective:
+    """Count the rows that each set of groups can change; exact, set by set.
+
+    For labels no attacker can do less; for values, the bound of each row is used.
+    """
+    group_of = rule.unit_groups()
+    n_rows = len(ballots)
+    if radius > rule.radius:
+        everything = np.arange(n_rows)
+        return Collective(n_rows, False, (), everything, n_rows, n_rows, radius)
+    falls = rule.falls(ballots, radius, lower, upper)
+    worst = int(np.argmax(falls.sum(axis=0)))
+    groups = next(islice(combinations(range(rule.n_groups), radius), worst, None))
+    rows = np.flatnonzero(falls[:, worst])
+    units = tuple(int(np.argmax(group_of == group)) for group in groups)
+    pointwise = int(falls.any(axis=1).sum())
+    return Collective(len(rows), True, units, rows, pointwise, n_rows, radius)
+
+
 class _Batch:
     """Checked ballots, their rule, and which submodels each unit reaches."""
 
-    def __init__(self, ballots: Any, rule: Any, reach: Any, lower: Any, upper: Any) -> None:
-        self.rule = named_rule(rule)
+    def __init__(
+        self, ballots: Any, rule: Any, reach: Any, lower: Any, upper: Any, gate: int
+    ) -> None:
+        if not isinstance(gate, int | np.integer) or isinstance(gate, bool) or gate < 0:
+            raise InputError(f"gate is {gate!r}: it must be a whole number, 0 or above")
+        self.rule, self.gate = named_rule(rule), int(gate)
         self.bounds: tuple[Array, ...] = ()
         if isinstance(self.rule, Median):
             self.ballots, *bounds = self.rule.check_bounds(ballots, lower, upper)
@@ -231,6 +286,7 @@ class _Batch:
             self.own_radius = self.rule.decision(self.ballots).radius  # refuses NaN and infinities
         self.n_rows, n_submodels = self.ballots.shape[:2]
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
+        check_gate(self.rule, self.gate, bool((self.reach.groups.sum(axis=0) > 1).any()))
 
     def blocks(self, rule: GapRule) -> Iterator[tuple[int, kernels.Gaps]]:
         """Yield the gaps of some rows at a time, and the first of these rows."""
@@ -247,10 +303,7 @@ class _Batch:
         assert isinstance(self.rule, GapRule)
         found: list[tuple[Array, Array, Array]] = []
         for start, (losses, budgets) in self.blocks(self.rule):
-            totals = losses.astype(np.int64) @ self.reach.groups.T
-            if size < totals.shape[2]:
-                totals = np.partition(totals, totals.shape[2] - size, axis=2)[:, :, -size:]
-            row, opponent = np.nonzero(totals.sum(axis=2) > budgets)
+            row, opponent = np.nonzero(self.largest_totals(losses, size + self.gate) > budgets)
             found.append((losses[row, opponent], budgets[row, opponent], row + start))
         if not found:
             nothing = np.empty(0, np.int64)
@@ -259,6 +312,18 @@ class _Batch:
             np.concatenate(parts) for parts in zip(*found, strict=True)
         )
         return all_losses, all_budgets, all_rows
+
+    def largest_totals(self, losses: Array, n_groups: int) -> Array:
+        """Return what so many groups cost at most: (..., submodels) to (...)."""
+        return _largest(losses.astype(np.int64) @ self.reach.groups.T, n_groups)
+
+
+def _largest(totals: Array, number: int) -> Array:
+    """Return the sum of the so many largest along the last axis."""
+    rest = totals.shape[-1] - number
+    if number and rest > 0:
+        totals = np.partition(totals, rest, axis=-1)
+    return np.asarray(totals[..., max(0, rest) :].sum(axis=-1))
 
 
 def _by_program(

@@ -261,3 +261,27 @@ def test_bad_arguments_are_named(arrays, options, message):
     } | options
     with pytest.raises(InputError, match=message):
         audit(given.pop("model"), given.pop("X"), y_test, **given)
+
+
+def test_a_model_behind_the_vote_is_attacked_too(arrays, audited):
+    """Poisoned and triggered, it answers for the attacker: no certified row may reach it."""
+    settings = {"n_submodels": 9, "fallback": TREE, "gate": 1}
+    found = audited(GaussianNB(), arrays, model=settings, most=2)
+    assert found.passed, str(found)
+    assert all(line.certified_changed == 0 for line in found.lines)
+    assert any(line.certified > 0 for line in found.lines)
+    assert sum(line.changed for line in found.lines) > 3
+
+
+class Unreduced(Plurality):
+    """A vote whose radius is one too large as soon as it is above 0: the gate takes nothing off."""
+
+    def certify(self, ballots, **options):
+        proof = super().certify(ballots, **options)
+        return replace(proof, radius=np.where(proof.radius > 0, proof.radius + 1, 0))
+
+
+def test_a_radius_that_the_gate_does_not_reduce_is_found(arrays, audited):
+    settings = {"n_submodels": 7, "rule": Unreduced(), "fallback": DummyClassifier(), "gate": 1}
+    found = audited(TREE, arrays, model=settings, most=2, rows=100)
+    assert not found.passed

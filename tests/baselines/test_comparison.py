@@ -28,6 +28,7 @@ def test_every_number_is_the_methods_own():
     train, test = (X[::2], y[::2]), (X[1::2], y[1::2])
     methods = {
         "columns": FeaturePartitionClassifier(GaussianNB(), n_submodels=9),
+        "gated": FeaturePartitionClassifier(GaussianNB(), n_submodels=9, fallback=GaussianNB()),
         "rows": RowPartitionClassifier(GaussianNB(), n_submodels=25, classes=[0, 1]),
         "constant": ConstantClassifier(),
     }
@@ -47,13 +48,14 @@ def test_every_number_is_the_methods_own():
         assert row["fit"] > 0 < row["per row"]
     assert [row["covers"] for row in table.rows] == [
         "evasion, poisoned columns, backdoor",
+        "evasion, poisoned columns, backdoor",
         "poisoned rows",
         "evasion, poisoned columns, backdoor, patch",
     ]
     assert {row["proof"] for row in table.rows} == {"deterministic"}
     frame = table.to_frame()
     assert frame.loc["columns", "accuracy"] == table.rows[0]["accuracy"]
-    assert str(table).count("\n") == 4
+    assert str(table).count("\n") == 5
 
 
 def test_published_numbers_are_marked():

@@ -400,3 +400,74 @@ def test_fit_stores_what_python_fits(partita, cancer, tmp_path):
         GaussianNB(), n_submodels=9, units=units, trusted=["mean area"], on_failure="vote"
     ).fit(X, train["diagnosis"])
     assert np.array_equal(store.load(tmp_path / "m").ballots(X), clf.ballots(X))
+
+
+def test_a_fallback_answers_below_the_gate_in_every_command(partita, cancer, tmp_path):
+    given = ["fit", cancer / "train.csv", "--target", "diagnosis", "--submodels", "9"]
+    given += ["--units", cancer / "units.toml", "--estimator", NAIVE]
+    code, out, err = partita(
+        *given, "--fallback", "logistic", "--gate", "2", "--out", tmp_path / "m"
+    )
+    assert code == 0, err
+    assert "Below a radius of 2 the fallback answers" in " ".join(out.split())
+    model = store.load(tmp_path / "m")
+    assert (model.gate, model._gate()) == (2, 2)
+    assert store.manifest(tmp_path / "m")["about"]["fallback"] == "logistic"
+    test = cancer / "test.csv"
+    code, out, _ = partita("certify", tmp_path / "m", test, "--out", tmp_path / "c.csv", "--json")
+    found = json.loads(out)
+    frame = pd.read_csv(test).drop(columns=["diagnosis", "id"])
+    proof = model.certify(frame)
+    rows = model._by_fallback(model.ballots(frame))
+    assert found["fallback_rows"] == rows.sum() > 0
+    written = pd.read_csv(tmp_path / "c.csv")
+    assert np.array_equal(written["prediction"], proof.prediction)
+    assert np.array_equal(written["radius"], proof.radius)
+    assert (written["radius"][rows] == 0).all()
+    code, out, _ = partita("certify", tmp_path / "m", test)
+    assert f"The fallback answers {rows.sum()} of them" in " ".join(out.split())
+    code, _, err = partita("report", tmp_path / "m", test, "--out", tmp_path / "r.html")
+    assert code == 0, err
+    page = (tmp_path / "r.html").read_text()
+    assert f"{rows.sum()} of {len(rows)} rows, where the vote's own radius is below 2" in page
+    assert "<dt>fallback</dt><dd>logistic</dd>" in page
+
+
+def test_a_fallback_of_the_same_estimator_is_the_full_model_too(partita, cancer, tmp_path):
+    given = ["fit", cancer / "train.csv", "--target", "diagnosis", "--submodels", "5"]
+    given += ["--units", cancer / "units.toml", "--estimator", "logistic"]
+    partita(*given, "--out", tmp_path / "alone")
+    partita(*given, "--fallback", "logistic", "--out", tmp_path / "both")
+    alone, both = (store.manifest(tmp_path / name)["files"] for name in ("alone", "both"))
+    full = {name: facts for name, facts in alone.items() if name.startswith("full-model")}
+    assert full.items() <= both.items()
+    behind = next(facts for name, facts in both.items() if name.startswith("fallback-model"))
+    assert behind == next(iter(full.values()))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--gate", "1"], "add --fallback, such as --fallback hgb"),
+        (["--fallback", "logistic", "--rule", "runoff"], "use rule='tournament' or 'plurality'"),
+        (["--fallback", "nonsense"], "estimator is 'nonsense'"),
+        (["--fallback", "ridge"], "estimator 'ridge' is for numbers"),
+        (["--fallback", "hgb", "--task", "regression"], "fallback answers with a label"),
+    ],
+)
+def test_what_a_fallback_does_not_go_with(options, message, partita, tmp_path):
+    frame = load_iris(as_frame=True).frame
+    frame.to_csv(tmp_path / "iris.csv", index=False)
+    given = ["fit", tmp_path / "iris.csv", "--target", "target", "--out", tmp_path / "m"]
+    code, _, err = partita(*given, *options)
+    assert code == 2
+    assert message in " ".join(err.split())
+
+
+def test_a_fallback_is_not_fitted_submodel_by_submodel(partita, tmp_path):
+    load_iris(as_frame=True).frame.to_parquet(tmp_path / "iris.parquet", index=False)
+    given = ["fit", tmp_path / "iris.parquet", "--target", "target", "--out", tmp_path / "m"]
+    code, _, err = partita(*given, "--fallback", "logistic", "--cluster", "local")
+    assert code == 2
+    assert "leave fallback out, or use fit" in " ".join(err.split())
+    assert not (tmp_path / "m").exists()

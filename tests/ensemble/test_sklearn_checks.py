@@ -24,6 +24,7 @@ ESTIMATORS = [
     FeaturePartitionRegressor(DecisionTreeRegressor(), n_submodels=1),
     FeaturePartitionClassifier(LogisticRegression(), rule="runoff"),
     FeaturePartitionRegressor(Ridge()),
+    FeaturePartitionClassifier(LogisticRegression(), fallback=DecisionTreeClassifier()),
 ]
 
 

@@ -1,13 +1,20 @@
 """What decides a row, counted vote by vote."""
 
 import re
+from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
+from partita import FeaturePartitionClassifier
 from partita.report import gather, render
 from partita.report._deciding_votes import in_votes
 from partita.rules import Plurality, RunOff, Tournament
+from partita.workflow._certified_table import CertifiedTable
 
 
 def duel(ballots, mine, other, margin):
@@ -95,3 +102,34 @@ def test_a_plurality_shows_the_votes(digits):
         assert told == {label: counts[label] for label in told}
         assert next(iter(told)) == row["prediction"]
         assert row["lead"] == counts[row["prediction"]] - counts[row["runner_up"]]
+
+
+@pytest.mark.parametrize("rule", ["tournament", "plurality"])
+def test_a_row_of_the_fallback_shows_the_vote_that_it_overrules(rule):
+    X, y = load_digits(return_X_y=True)
+    clf = FeaturePartitionClassifier(
+        GaussianNB(), n_submodels=21, rule=rule, fallback=DecisionTreeClassifier(), gate=1
+    ).fit(X[:900], y[:900])
+    certified = CertifiedTable.of(clf, X[900:1000], truth=y[900:1000])
+    facts = gather(certified, title="Digits")
+    assert facts["by_fallback"] == certified.by_fallback.sum() > 0
+    assert [line["name"] for line in facts["curves"]] == (
+        ["tournament", "plurality"] if rule == "tournament" else ["plurality", "tournament"]
+    )
+    vote = clf._vote(certified.ballots)
+    for row in facts["rows"]:
+        i = row["row"]
+        if certified.by_fallback[i]:
+            label = f"{vote.prediction[i]} " if rule == "tournament" else f"{vote.prediction[i]}: "
+            assert row["decided"].startswith(f"fallback; in the vote {label}")
+            assert row["radius"] == 0
+        else:
+            assert "fallback" not in row["decided"]
+    assert 'id="fallback"' in render(facts)
+    assert 'id="fallback"' not in render(gather(digits_without(certified), title="Digits"))
+
+
+def digits_without(certified):
+    model = copy(certified.model)
+    model.fallback = None
+    return replace(certified, model=model, fallback=None)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 
 from partita import (
     FeaturePartitionClassifier,
@@ -67,3 +68,20 @@ def test_an_interval_without_an_end_is_null():
     low, high = row["intervals"]["2"]
     assert low is None
     assert high == model.interval(DIABETES[:1], 2)[1][0]
+
+
+def test_a_row_of_the_fallback_hangs_on_every_unit():
+    frame = CANCER.iloc[:, :9]
+    model = FeaturePartitionClassifier(
+        GaussianNB(), n_submodels=5, fallback=DecisionTreeClassifier(max_depth=3)
+    ).fit(frame, TUMOUR)
+    told = strict(ask(serve.make_app(model), {"rows": rows_of(frame)}))["rows"]
+    proof, rows = model.certify(frame), model._by_fallback(model.ballots(frame))
+    assert 0 < rows.sum() < len(rows)
+    assert [row["prediction"] for row in told] == proof.prediction.tolist()
+    assert [row["radius"] for row in told] == proof.radius.tolist()
+    assert all(
+        row["critical_units"] == list(frame)
+        for row, closed in zip(told, rows, strict=True)
+        if closed
+    )

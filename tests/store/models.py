@@ -67,6 +67,13 @@ MODELS = {
         X,
         Y,
     ),
+    "fallback": (
+        FeaturePartitionClassifier(
+            GaussianNB(), n_submodels=7, fallback=DecisionTreeClassifier(max_depth=2), gate=2
+        ),
+        X,
+        Y,
+    ),
     "dates": (
         FeaturePartitionClassifier(GaussianNB()),
         X,

@@ -12,6 +12,7 @@ from partita import FeaturePartitionRegressor, StoreError, __version__, store
 from partita.rules import Median, TopK
 from partita.store._layout import submodel_name
 from partita.store._load import digest, load_with_manifest, submodel_files
+from partita.tables._memory import open_table
 
 from .models import MODELS, change_manifest, first_submodel, fitted
 
@@ -40,7 +41,49 @@ def test_a_loaded_model_has_the_same_ballots_and_certificates(name, place, tmp_p
     assert type(loaded.estimator) is type(model.estimator)
 
 
-@pytest.mark.parametrize("name", ["default", "units", "labels"])
+def test_a_fallback_comes_back_as_it_was(tmp_path):
+    _, table, labels = MODELS["fallback"]
+    model = fitted("fallback")
+    loaded = store.load(store.save(model, tmp_path / "m"))
+    assert (loaded.gate, type(loaded.fallback)) == (2, type(model.fallback))
+    assert not hasattr(loaded.fallback, "tree_")
+    rows = open_table(table)
+    assert np.array_equal(loaded._fallback_scores(rows), model._fallback_scores(rows))
+    assert np.array_equal(loaded.predict_proba(table), model.predict_proba(table))
+    again = clone(loaded).fit(table, labels)
+    assert np.array_equal(again.predict(table), model.predict(table))
+
+
+def test_a_fallback_without_its_file_or_its_gate_is_refused(tmp_path):
+    path = store.save(fitted("fallback"), tmp_path / "m")
+    honest = (path / "manifest.json").read_text()
+    fallback = next(path.glob("fallback-model-*")).name
+    for change in (
+        lambda m: m["files"].pop(fallback),
+        lambda m: m.update(gate=None),
+        lambda m: m.pop("gate"),
+        lambda m: m.update(gate=-1),
+        lambda m: m.update(gate=2**40),
+        lambda m: m.update(gate=1.0),
+        lambda m: m["rule"].update(name="RunOff", settings={}),
+    ):
+        change_manifest(path, change)
+        with pytest.raises(StoreError):
+            store.load(path)
+        (path / "manifest.json").write_text(honest)
+    store.load(path)
+
+
+def test_an_older_partita_refuses_a_fallback_and_reads_everything_else(tmp_path):
+    """It would give the vote's answers for the fallback's: so the format says that it cannot."""
+    assert store.manifest(store.save(fitted("fallback"), tmp_path / "new"))["format"] == 2
+    path = store.save(fitted("prior"), tmp_path / "old")
+    assert store.manifest(path)["format"] == 1
+    change_manifest(path, lambda m: m.pop("gate"))  # as a model from before was stored
+    assert store.load(path).fallback is None
+
+
+@pytest.mark.parametrize("name", ["default", "units", "labels", "fallback"])
 def test_a_loaded_model_can_be_fitted_again(name, tmp_path):
     _, table, labels = MODELS[name]
     loaded = store.load(store.save(fitted(name), tmp_path / "m"))

@@ -18,7 +18,9 @@ from .models import MODELS, X, Y, change_manifest, fitted
 @pytest.mark.parametrize("name", MODELS)
 def test_a_manifest_of_the_model_it_describes_is_the_same(name):
     manifest = json.loads(json.dumps(to_manifest(fitted(name), {}), allow_nan=False))
-    again = json.loads(json.dumps(to_manifest(from_manifest(manifest), {}), allow_nan=False))
+    model = from_manifest(manifest)
+    model.fallback = fitted(name).fallback  # estimators are in files of their own
+    again = json.loads(json.dumps(to_manifest(model, {}), allow_nan=False))
     assert again | {"stored": ""} == manifest | {"stored": ""}
 
 

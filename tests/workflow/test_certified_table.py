@@ -1,10 +1,14 @@
 """Every row is certified once, from one set of ballots, and says what the model says."""
 
+from copy import copy
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from partita import (
     FeaturePartitionClassifier,
@@ -12,10 +16,12 @@ from partita import (
     InputError,
     certify_collective,
     criticality,
+    search_rules,
 )
 from partita.ensemble._full_model import fit_full_model
 from partita.rules import Plurality, RunOff, Tournament
 from partita.workflow._certified_table import CertifiedTable
+from partita.workflow._summary import Summary
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +111,9 @@ def test_every_row_is_scored_and_certified_once(labels, monkeypatch):
     monkeypatch.setattr(
         type(clf),
         "_certificates",
-        lambda self, *given: calls.append("certified") or certificates(self, *given),
+        lambda self, *given, **more: (
+            calls.append("certified") or certificates(self, *given, **more)
+        ),
     )
     certified = CertifiedTable.of(clf, X, truth=y)
     for _ in range(2):
@@ -161,3 +169,53 @@ def test_a_tolerance_that_makes_no_sense_is_refused_before_the_work(labels, valu
         CertifiedTable.of(labels[0], None, tolerance=1.0)
     with pytest.raises(InputError, match="both given"):
         CertifiedTable.of(values[0], None, tolerance=1.0, relative=0.1)
+
+
+def test_a_fallback_is_asked_once_and_every_number_is_behind_its_gate():
+    digits, labels = load_digits(return_X_y=True)
+    clf = FeaturePartitionClassifier(
+        GaussianNB(var_smoothing=0.1), n_submodels=9, fallback=KNeighborsClassifier(), gate=1
+    ).fit(digits[:600], labels[:600])
+    rows, truth = digits[600:800], labels[600:800]
+    certified = CertifiedTable.of(clf, rows, truth=truth)
+    proof = clf.certify(rows)
+    assert np.array_equal(certified.prediction, proof.prediction)
+    assert np.array_equal(certified.proof.radius, proof.radius)
+    assert np.array_equal(certified.by_fallback, clf._by_fallback(certified.ballots))
+    assert 0 < certified.by_fallback.mean() < 1
+    # a row that the fallback answers hangs on every unit; another on none where its radius is 1
+    critical = certified.critical_units
+    assert critical[:, certified.by_fallback].all()
+    assert not critical[:, proof.radius >= 1].any()
+    assert critical[:, proof.radius == 0].any(axis=0).all()
+    for radius in (1, 2):
+        worst = certified.collective(radius)
+        assert certified.by_fallback.sum() <= worst.changed
+        assert worst.changed <= worst.pointwise == np.sum(proof.radius < radius)
+    plurality = certified.under(Plurality())
+    assert plurality.fallback is certified.fallback
+    alone = Plurality().certify(certified.ballots)
+    assert np.array_equal(plurality.proof.radius, np.maximum(alone.radius - 1, 0))
+    summary = Summary.of(certified)
+    assert summary.by_fallback == certified.by_fallback.sum()
+    assert (summary + summary).to_dict()["fallback_rows"] == 2 * summary.by_fallback
+    assert "fallback_rows" not in Summary.of(replace(certified, model=without(clf))).to_dict()
+
+
+def without(model):
+    """The same model, whose vote decides every row."""
+    other = copy(model)
+    other.fallback = None
+    return other
+
+
+def test_rules_that_no_gate_takes_are_refused_in_a_search():
+    digits, labels = load_digits(return_X_y=True)
+    clf = FeaturePartitionClassifier(
+        GaussianNB(var_smoothing=0.1), n_submodels=9, fallback=KNeighborsClassifier()
+    ).fit(digits[:600], labels[:600])
+    with pytest.raises(InputError, match="use rule='tournament' or 'plurality'"):
+        search_rules(clf, ["runoff"], digits[600:], labels[600:])
+    found = search_rules(clf, ["plurality", Tournament()], digits[600:800], labels[600:800])
+    model = found.best_estimator
+    assert found.best_score == model.score(digits[600:800], labels[600:800])

@@ -57,6 +57,7 @@ def test_what_a_model_remembers_of_its_data(path):
         "csv": {"sep": ","},
         "task": "classification",
         "estimator": NAIVE,
+        "fallback": None,
         "reference": None,
         "quality": None,
         "data": {

@@ -86,14 +86,18 @@ class Claims:
         """Which of several predictions of one row are not what was certified."""
         return np.asarray(~self._statement.take([row]).holds(predictions[None])[0])
 
-    def decide(self, ballots: Array) -> Array:
-        """The predictions from these ballots."""
-        return np.asarray(self.model._decide(ballots))
+    def decide(self, ballots: Array, row: int) -> Array:
+        """The predictions from several ballots of one row; a fallback says what it says now."""
+        fallback = self.certified.fallback
+        scores = None if fallback is None else np.repeat(fallback[[row]], len(ballots), axis=0)
+        return np.asarray(self.model._decide(ballots, scores))
 
     def certify(self, ballots: Array) -> tuple[Array, Array]:
-        """Predictions and radii from these ballots."""
-        prediction = self.decide(ballots)
-        certified = self.certified
+        """Predictions and radii from these ballots; a fallback's rows have the same label."""
+        certified, scores = self.certified, None
+        if certified.fallback is not None:
+            scores = np.zeros((len(ballots), certified.fallback.shape[1]))
+        prediction = np.asarray(self.model._decide(ballots, scores))
         statement = self.model._statement(prediction, certified.tolerance, certified.relative)
-        proof = self.model._certificates(ballots, statement, time_limit=1.0)
+        proof = self.model._certificates(ballots, statement, time_limit=1.0, fallback=scores)
         return prediction, proof.radius

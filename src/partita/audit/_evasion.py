@@ -109,7 +109,7 @@ class Evader:
         ballots = np.repeat(self.claims.ballots[row : row + 1], len(plan), axis=0)
         for k, (unit, option) in enumerate(plan):
             ballots[k:, self.reach[unit]] = self.options[unit][option].ballots[row]
-        broken = self.claims.broken_at(row, self.claims.decide(ballots))
+        broken = self.claims.broken_at(row, self.claims.decide(ballots, row))
         return float(np.argmax(broken) + 1) if broken.any() else np.inf
 
     def _random_plan(self, r: int) -> Plan:

@@ -13,13 +13,15 @@ POSITIONS = 6  # for each image, those that look worst
 def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[RewrittenRows]] | None:
     """Which images are certified against a square of that side, and attacks with it.
 
-    None where no image is certified, or the square does not fit.
+    None where no image is certified, the square does not fit, or a fallback may answer: a patch's
+    certificate is the vote's.
     """
     claims = evader.claims
     model = claims.model
     height, width = map(int, model.image_shape[:2])
     if (
         model._task != "classification"
+        or model._gate()
         or side > min(height, width)
         or len(model.units_) != height * width
     ):

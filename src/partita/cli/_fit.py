@@ -76,6 +76,21 @@ def fit(
         typer.Option(help="For numbers: move the submodels' values away from their centre."),
     ] = None,
     estimator: Estimator = "hgb",
+    fallback: Annotated[
+        str | None,
+        typer.Option(
+            help="An estimator, named as in --estimator, that learns from all columns and answers "
+            "where the vote proves too little; nothing is proven there."
+        ),
+    ] = None,
+    gate: Annotated[
+        int | None,
+        typer.Option(
+            help="With --fallback: the least radius at which the vote decides, 1 by default. Radii "
+            "are smaller by as much.",
+            min=0,
+        ),
+    ] = None,
     task: Task = "auto",
     seed: Seed = 0,
     reference: ReferenceFile = None,
@@ -116,6 +131,11 @@ def fit(
     from ..workflow._training_table import open_training
 
     check_free(out, overwrite)
+    if gate is not None and fallback is None:
+        raise InputError(
+            "gate says where a fallback answers: add --fallback, such as --fallback hgb, or leave "
+            "it out"
+        )
     if batch_rows is not None and cluster is None:
         raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
     if cluster is not None:
@@ -125,7 +145,8 @@ def fit(
     training = with_reference(ctx, training, reference, exchanges)
     chosen = training.task.rule(rule, margin, prior, stretch, parse_offset(offset))
     n_submodels = "auto" if submodels is None else submodels
-    model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet)
+    behind = _behind_the_vote(training, fallback, gate)
+    model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet, **behind)
     model.set_params(n_jobs=jobs)
     families = (
         {}
@@ -133,7 +154,7 @@ def fit(
         else one_hot_families(training.table, training.table.names)
     )
     if cluster is None:
-        _fit_in_memory(training, model, estimator, full_model, out)
+        _fit_in_memory(training, model, estimator, fallback, full_model, out)
     else:
         from ..workflow._fit_parquet import fit_training
 
@@ -147,13 +168,33 @@ def fit(
         _show(training, model, out, families)
 
 
-def _fit_in_memory(training: Any, model: Any, estimator: str, full_model: bool, out: Path) -> None:
+def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> dict[str, Any]:
+    """The settings of a full model behind the vote, if there is one."""
+    if fallback is None:
+        return {}
+    from ..workflow._estimators import named_fallback
+
+    return {
+        "fallback": named_fallback(fallback, training.task),
+        "gate": 1 if gate is None else gate,
+    }
+
+
+def _fit_in_memory(
+    training: Any, model: Any, estimator: str, fallback: str | None, full_model: bool, out: Path
+) -> None:
+    from ..ensemble._failures import FixedVote
     from ..ensemble._full_model import fit_full_model
     from ..store._save import save
 
     model.fit(training.table, training.y)
-    model.full_model_ = fit_full_model(model, training.table, training.y) if full_model else None
-    save(model, out, training.about(estimator, model=model))
+    model.full_model_ = None
+    if full_model and fallback == estimator:  # one model on all columns is there already
+        fitted = model.fallback_model_
+        model.full_model_ = None if isinstance(fitted, FixedVote) else fitted
+    elif full_model:
+        model.full_model_ = fit_full_model(model, training.table, training.y)
+    save(model, out, training.about(estimator, model=model, fallback=fallback))
 
 
 def _check_seen_by_workers(data: str) -> None:
@@ -180,6 +221,7 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
         "submodels": len(model.partition_),
         "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
         "rule": repr(model.rule_.brief()),
+        "gate": model._gate(),
         "reference": None if training.reference is None else training.reference.about(),
         "labels": model.classes_.tolist() if hasattr(model, "classes_") else None,
         "failed_submodels": failures_of(model) if in_memory else None,
@@ -201,6 +243,11 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
         f"{training.target!r} ({labels}; --task says otherwise)."
     )
     print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
+    if model._gate():
+        print_line(
+            f"Below a radius of {model._gate()} the fallback answers, and nothing is proven; other "
+            f"radii are smaller by {model._gate()}."
+        )
     if training.reference is not None:
         print_line(f"Partition: {training.reference}.")
     if families:

@@ -5,7 +5,7 @@ from typing import Any
 
 from .._support.terminal import print_line, print_table, print_warning, radii_that_fit
 from ..workflow._summary import Summary
-from ..workflow._wording import answer_text, shortened
+from ..workflow._wording import answer_text, percent, shortened
 
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only
 LONGEST_LABEL = 16
@@ -17,6 +17,11 @@ def show_summary(summary: Summary) -> None:
     for warning in found["warnings"]:
         print_warning(warning)
     print_line(f"{summary.rows:,} rows; a radius counts {counts}.")
+    if summary.by_fallback is not None:
+        print_line(
+            f"The fallback answers {summary.by_fallback:,} of them "
+            f"({percent(summary.by_fallback / summary.rows)}): nothing is proven there."
+        )
     if "certified" not in found:
         _show_widths(summary)
         return

@@ -105,9 +105,9 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         table, target, plan = self._plan(X, y, sample_weight)
         if trains_jointly(plan.estimator):
             check_joint_settings(self, plan.estimator, sample_weight)
-            self.estimators_ = fit_jointly(
-                clone(plan.estimator), table, target, plan.columns, plan.seed
-            )
+            submodels = fit_jointly(clone(plan.estimator), table, target, plan.columns, plan.seed)
+            self._fit_fallback(table, target, plan, sample_weight)
+            self.estimators_ = submodels
             return self
         owner = plan.owner(table.n_rows)
         jobs = (plan.fit_arguments(table, target, owner, t) for t in range(len(plan)))
@@ -119,8 +119,10 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         warn_of_failures(causes, len(plan), plan.most_failures)
         generator.check(self.strict)
         ballots = self._check_canaries(table, target, plan, owner, fitted)
+        self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
-        self.warnings_ = self._constant_warnings(ballots)
+        answers = self._fallback_scores(table, sample_rows(table.n_rows))
+        self.warnings_ = self._constant_warnings(ballots, answers)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
@@ -150,9 +152,9 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         """Do all of a fit but the submodels: return the table, the target and the plan."""
         self._validate_params()
         self.warnings_ = []
-        self.__dict__.pop("full_model_", None)
         # a fit that fails leaves an unfitted ensemble behind, not a half-new one
-        self.__dict__.pop("estimators_", None)
+        for fitted in ("full_model_", "fallback_model_", "estimators_"):
+            self.__dict__.pop(fitted, None)
         target = self._read_target(y)
         classes = getattr(self, "classes_", np.empty(0))
         table = self._open(X, reset=True)
@@ -270,15 +272,19 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         default = self._default_estimator()
         return default.set_fit_request(sample_weight=True) if _routing_enabled() else default
 
-    def _fit_params(self, estimator: Any, y: Array, sample_weight: Any) -> dict[str, Any]:
-        """Return what else goes to a submodel's fit: checked sample weights, or nothing."""
+    def _fit_params(
+        self, estimator: Any, y: Array, sample_weight: Any, parameter: str = "estimator"
+    ) -> dict[str, Any]:
+        """Return what else goes to a submodel's fit: checked sample weights, or nothing.
+
+        ``parameter``: which of the ensemble's parameters the estimator is.
+        """
         if sample_weight is None:
             return {}
         weights = _check_sample_weight(sample_weight, y)
         if _routing_enabled():
-            params: dict[str, Any] = process_routing(
-                self, "fit", sample_weight=weights
-            ).estimator.fit
+            routed = process_routing(self, "fit", sample_weight=weights)
+            params: dict[str, Any] = routed[parameter].fit
             return params
         if not has_fit_parameter(estimator, "sample_weight"):
             raise InputError(
@@ -298,7 +304,11 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             Of scikit-learn.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        return MetadataRouter(owner=self).add(estimator=self._submodel(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add(estimator=self._submodel(), method_mapping=mapping)
+        fallback = getattr(self, "fallback", None)
+        if fallback is not None:
+            router.add(fallback=fallback, method_mapping=mapping)
+        return router
 
     def _seed(self) -> int:
         """Return the number that all randomness comes from, with the submodel's index."""
@@ -365,11 +375,10 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        submodel = get_tags(self._submodel()).input_tags
-        tags.input_tags.allow_nan = submodel.allow_nan
-        tags.input_tags.sparse = submodel.sparse
-        tags.input_tags.string = submodel.string
-        tags.input_tags.categorical = submodel.categorical
+        models = [self._submodel(), getattr(self, "fallback", None)]
+        inputs = [get_tags(model).input_tags for model in models if model is not None]
+        for kind in ("allow_nan", "sparse", "string", "categorical"):
+            setattr(tags.input_tags, kind, all(getattr(one, kind) for one in inputs))
         return tags
 
 

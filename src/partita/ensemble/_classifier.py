@@ -1,30 +1,29 @@
 """FeaturePartitionClassifier: a classifier whose predictions carry a proof."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, is_regressor
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule
-from ..rules._statements import LabelStatement, Statement
 from ..tables._table import Table
 from ._ballots import FLOOR, class_scores, has_scores
-from ._base import FeaturePartitionEnsemble
 from ._default_estimator import TableBoostingClassifier
-from ._empty_proofs import constant_warnings
 from ._joint_training import joint_ballots
+from ._label_decisions import LabelDecisions
 from ._soundness import wants_integers
 from ._target import read_labels
 
 
-class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
+class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     """Classifier whose predictions cannot change unless an attacker owns more than r units.
 
     The columns are dealt out to submodels, each trained on its own columns alone, and a rule
@@ -72,6 +71,13 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         What happens if a submodel fails on its own columns: an error, or a fixed vote, so that the
         proof covers crashes too. A lack of memory, files or threads concerns all submodels and is
         raised in any case.
+    fallback : estimator, optional
+        A classifier that learns from all columns and answers where the vote proves too little,
+        which is more often right there. Nothing is proven where it answers: its radius is 0.
+    gate : int, default=1
+        With ``fallback``: the least radius at which the vote decides. A prediction of the vote is
+        certified up to its own radius less ``gate``. Needs plurality or the tournament; above 1,
+        ``spread=1``.
     random_state : int, default=0
         Decides the random partition and the seed of every submodel.
     n_jobs : int, optional
@@ -94,6 +100,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         The rule, with what it needed from the training labels.
     counts_ : Counts
         What a radius counts, for people.
+    fallback_model_ : estimator
+        The fitted ``fallback``, if there is one.
     n_features_in_ : int
         Number of columns seen in :meth:`fit`.
     feature_names_in_ : array of shape (`n_features_in_`,)
@@ -108,7 +116,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
     References
     ----------
     .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
-       Attacks", AAAI 2024. Theory, sections 1 to 4 and 6.
+       Attacks", AAAI 2024. Theory, sections 1 to 4, 6 and 12.
 
     Examples
     --------
@@ -123,8 +131,11 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
 
     _task: ClassVar[str] = "classification"
     _default_estimator: ClassVar[Any] = TableBoostingClassifier
-
-    classes_: Array
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelDecisions._parameter_constraints,
+        "fallback": LabelDecisions._parameter_constraints["estimator"],
+        "gate": [Interval(Integral, 0, None, closed="left")],
+    }
 
     def __init__(
         self,
@@ -140,6 +151,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         classes: Any = None,
         strict: bool = False,
         on_failure: str = "raise",
+        fallback: Any = None,
+        gate: int = 1,
         random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -156,6 +169,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         self.classes = classes
         self.strict = strict
         self.on_failure = on_failure
+        self.fallback = fallback
+        self.gate = gate
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -201,7 +216,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         -------
         array of float32, shape (n_samples, n_submodels, n_classes)
             Log-probabilities where the submodels have them, else decision values, else votes. All
-            that a rule ever sees.
+            that a rule ever sees; a fallback is not among them.
         """
         return self._ballots(X)[1]
 
@@ -218,14 +233,16 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         array of shape (n_samples,)
             Labels, of the type given to :meth:`fit`.
         """
-        return self._decide(self.ballots(X))
+        table, ballots = self._ballots(X)
+        return self._decide(ballots, self._fallback_scores(table))
 
     def predict_proba(self, X: Any) -> Array:
         """Compute scores for ranking rows, one per class.
 
         They combine the submodels' mean scores (for plurality, their votes first) with the rule's
-        prior and offset, and agree with the rule's decision. They are not calibrated, and nothing
-        is proven about them: a radius is about the label alone.
+        prior and offset, and agree with the rule's decision; where the fallback answers, they are
+        its own. They are not calibrated, and nothing is proven about them: a radius is about the
+        label alone.
 
         Parameters
         ----------
@@ -238,8 +255,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
             Positive, with sum 1, and the largest for the predicted label; columns in the order of
             ``classes_``.
         """
-        ballots = self.ballots(X)
-        return np.asarray(self.rule_.probabilities(ballots))
+        table, ballots = self._ballots(X)
+        return self._probabilities(ballots, self._fallback_scores(table))
 
     def certify(
         self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0
@@ -262,7 +279,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         Returns
         -------
         Certificates
-            Prediction, certified radius and runner-up for each row.
+            Prediction, certified radius and runner-up for each row. Where the fallback answers,
+            the radius is 0.
 
         See Also
         --------
@@ -282,8 +300,8 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         table, ballots = self._ballots(X)
         if labels is not None:
             return self._certify_labels(table, ballots, np.asarray(labels), cover, time_limit)
-        proof = self.rule_.certify(ballots, **self._reach_options(cover, time_limit))
-        return self._with_labels(proof, table)
+        proof = self._vote(ballots, cover, time_limit)
+        return self._with_labels(self._behind_gate(proof, self._fallback_scores(table)), table)
 
     # ---- hooks ----
 
@@ -308,6 +326,7 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
                 f"estimator {type(estimator).__name__} is a regressor: give a classifier, or use "
                 "a FeaturePartitionRegressor"
             )
+        self._check_gate(rule)
         if rule.needs_scores and not has_scores(estimator):
             raise InputError(
                 f"rule {rule!r} compares scores, but {type(estimator).__name__} has neither "
@@ -320,9 +339,6 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         classes = np.arange(len(self.classes_)) if known_as_positions else self.classes_
         return partial(class_scores, classes=classes)
 
-    def _constant_warnings(self, ballots: Array) -> list[str]:
-        return constant_warnings(self.rule_.decide(ballots), self.classes_)
-
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
         table = self._open(X, reset=False)
@@ -333,62 +349,3 @@ class FeaturePartitionClassifier(ClassifierMixin, FeaturePartitionEnsemble):
         for t, own in enumerate(self._scores(table)):
             ballots[:, t] = own
         return table, ballots
-
-    def _decide(self, ballots: Array) -> Array:
-        return np.asarray(self.classes_[self.rule_.decide(ballots)])
-
-    def _votes(self, ballots: Array) -> Array:
-        return np.asarray(self.classes_[self.rule_.votes(ballots)])
-
-    def _statement(
-        self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None
-    ) -> Statement:
-        if tolerance is not None or relative is not None:
-            raise InputError(
-                "tolerance and relative are for models of numbers, and this one predicts labels: "
-                "leave them out"
-            )
-        return LabelStatement(prediction)
-
-    def _certificates(
-        self,
-        ballots: Array,
-        statement: Statement,
-        table: Table | None = None,
-        cover: str = "bound",
-        time_limit: float = 10.0,
-    ) -> Certificates:
-        proof = self.rule_.certify(ballots, **self._reach_options(cover, time_limit))
-        return self._with_labels(proof, table)
-
-    def _correct(
-        self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
-    ) -> Array:
-        return LabelStatement(truth).holds(prediction)
-
-    # ---- labels for class indexes ----
-
-    def _certify_labels(
-        self, table: Table, ballots: Array, labels: Array, cover: str, time_limit: float
-    ) -> Certificates:
-        """Certify given labels; one that is not among the classes has radius -1."""
-        if not self.rule_.needs_labels:
-            raise InputError(
-                f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction"
-            )
-        if labels.shape != (len(ballots),):
-            raise InputError(
-                f"labels has shape {labels.shape}: give one label for each of the {len(ballots)} "
-                "rows"
-            )
-        known = np.isin(labels, self.classes_)
-        positions = np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0]))
-        proof = self.rule_.certify(ballots, positions, **self._reach_options(cover, time_limit))
-        radius = np.where(known, proof.radius, -1)
-        return self._with_labels(replace(proof, truth=labels, radius=radius), table)
-
-    def _with_labels(self, proof: Certificates, table: Table | None) -> Certificates:
-        """Return a rule's proof with labels for class indexes, counted in units."""
-        runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
-        prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
-        return self._in_units(replace(proof, prediction=prediction, runner_up=runner_up), table)

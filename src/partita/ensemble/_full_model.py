@@ -18,7 +18,7 @@ from ._soundness import wants_integers
 
 def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
     """Fit the ensemble's estimator on all columns; None where it fails."""
-    settings = {"label_attacks": None, "on_failure": "vote", "strict": False}
+    settings = {"label_attacks": None, "on_failure": "vote", "strict": False, "fallback": None}
     whole = clone(ensemble)
     whole.set_params(**{name: settings[name] for name in settings if name in whole.get_params()})
     table, target, plan = whole._plan(X, y)

@@ -7,11 +7,14 @@ which kind of model it has.
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .._support.types import Array
 from ..certificates import Certificates
 from ..rules import Rule
 from ..rules._statements import Statement
 from ..tables._table import Table
+from ._plan import Plan
 
 
 class TaskHooks:
@@ -36,16 +39,34 @@ class TaskHooks:
         """Return the function that makes a submodel's ballot from its columns."""
         raise NotImplementedError
 
-    def _constant_warnings(self, ballots: Array) -> list[str]:
+    def _constant_warnings(self, ballots: Array, fallback: Array | None = None) -> list[str]:
         """Return warnings for a model that predicts one label for nearly all training rows."""
         return []
+
+    def _gate(self) -> int:
+        """Return the least radius at which the vote decides; 0: it always does."""
+        return 0
+
+    def _fit_fallback(self, table: Table, y: Array, plan: Plan, sample_weight: Any) -> None:
+        """Fit the model that answers below the gate, if there is one."""
+
+    def _fallback_scores(self, table: Table, rows: Array | None = None) -> Array | None:
+        """Return the fallback's scores, which decisions need beside ballots; None without a gate.
+
+        They belong to whoever owns a column: no certificate may depend on them.
+        """
+        return None
+
+    def _by_fallback(self, ballots: Array) -> Array:
+        """Return which rows the fallback answers."""
+        return np.zeros(len(ballots), dtype=bool)
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         """Return the table and every submodel's ballot for every row."""
         raise NotImplementedError
 
-    def _decide(self, ballots: Array) -> Array:
-        """Return predictions as labels or values."""
+    def _decide(self, ballots: Array, fallback: Array | None = None) -> Array:
+        """Return predictions as labels or values; ``fallback``: its scores, behind a gate."""
         raise NotImplementedError
 
     def _votes(self, ballots: Array) -> Array:
@@ -69,6 +90,7 @@ class TaskHooks:
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
+        fallback: Array | None = None,
     ) -> Certificates:
         """Certify the statement about each row; the radius counts units."""
         raise NotImplementedError

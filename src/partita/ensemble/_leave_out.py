@@ -45,6 +45,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
     image_shape: ClassVar[None] = None  # type: ignore[misc]
     label_attacks: ClassVar[None] = None  # type: ignore[misc]
     classes: ClassVar[None] = None
+    fallback: ClassVar[None] = None  # the model on all columns is a member here
 
     partition_: LeaveOut
 
@@ -156,6 +157,10 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         if self.training == "trusted":
             tags.input_tags.sparse = False
         return tags
+
+    def _group_of_unit(self, sets: LeaveOut) -> Array:
+        """Return the group of each unit."""
+        return np.asarray(sets.groups.incidence().argmax(axis=1))
 
     def _counts(self, names: list[str], n_rows: int) -> Counts:
         counts = super()._counts(names, n_rows)

@@ -159,4 +159,5 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
             sets.pools(),
             fallback=len(sets) - 1,
             as_probabilities=hasattr(self._submodel(), "predict_proba"),
+            group_of_unit=self._group_of_unit(sets),
         )

@@ -154,7 +154,10 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
             )
 
     def _agreement_rule(self, sets: LeaveOut) -> PooledValues:
-        return PooledValues(self.radius, len(sets.groups), sets.pools())
+        group_of_unit = self._group_of_unit(sets)
+        return PooledValues(
+            self.radius, len(sets.groups), sets.pools(), group_of_unit=group_of_unit
+        )
 
     def _read_target(self, y: Any) -> Array:
         return numeric_target(self, y, "LeaveOutClassifier")

@@ -324,7 +324,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         table = self._open(X, reset=False)
         return table, np.stack(list(self._scores(table)), axis=1)
 
-    def _decide(self, ballots: Array) -> Array:
+    def _decide(self, ballots: Array, fallback: Array | None = None) -> Array:
         return np.asarray(self.rule_.decide(ballots))
 
     def _votes(self, ballots: Array) -> Array:
@@ -346,6 +346,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
+        fallback: Array | None = None,
     ) -> Certificates:
         assert isinstance(statement, BoundStatement)
         options = self._reach_options(cover, time_limit)

@@ -26,7 +26,8 @@ def deciding_votes(certified: CertifiedTable, i: int) -> dict[str, Any]:
     -------
     dict
         ``decided``: a sentence; ``lead``: by how many votes; ``bar``: the shares of all submodels,
-        in %, that side with the prediction and with the runner-up.
+        in %, that side with the prediction and with the runner-up. Where the fallback answers, all
+        of it is about the vote's own label.
     """
     classes, ballots = certified.model.classes_, certified.ballots[i : i + 1]
     n_submodels = ballots.shape[1]
@@ -35,6 +36,10 @@ def deciding_votes(certified: CertifiedTable, i: int) -> dict[str, Any]:
     if proof.runner_up is None:
         return {"decided": "the only label", "lead": n_submodels, "bar": [100.0, 0.0]}
     label, runner_up = proof.prediction[i], proof.runner_up[i]
+    by_fallback = bool(certified.by_fallback[i])
+    if by_fallback:  # what follows is about the vote that it overrules
+        vote = certified.model._vote(ballots)
+        label, runner_up = classes[vote.prediction[0]], classes[vote.runner_up[0]]
     winner, second = (int(np.searchsorted(classes, one)) for one in (label, runner_up))
     name = _short(runner_up)
     if isinstance(certified.rule, Tournament):
@@ -43,6 +48,9 @@ def deciding_votes(certified: CertifiedTable, i: int) -> dict[str, Any]:
         sentence, lead, sides = _second_round(ballots[0], winner, second, name)
     else:
         sentence, lead, sides = _votes(ballots[0], winner, second, classes)
+    if by_fallback:
+        leader = f"{_short(label)} " if isinstance(certified.rule, Tournament) else ""
+        sentence = f"fallback; in the vote {leader}{sentence}"
     bar = [round(100 * votes / n_submodels, 2) for votes in sides]
     return {"decided": sentence, "lead": lead, "bar": bar}
 

@@ -27,6 +27,7 @@ from ._unit_numbers import unit_numbers
 MOST_ROWS = 1000  # rows in the table; the curves are over all of them
 MOST_OWNED = 5  # attackers who own up to so many units are tried against all rows at once
 DIGITS = 6
+OTHER_RULES = ("tournament", "runoff", "plurality")  # whose curves are drawn beside the model's
 
 
 def gather(
@@ -126,6 +127,8 @@ def gather(
         "submodels": len(model.estimators_),
         "reaches": int(np.asarray(model.partition_.incidence()).sum(axis=1).max()),
         "rule": repr(model.rule_.brief()),
+        "gate": model._gate(),
+        "by_fallback": int(certified.by_fallback.sum()),
         "decides": column_heading(certified.rule),
         "curves": _curves(certified, stated.proof),
         "widths": _widths(certified),
@@ -184,7 +187,9 @@ def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[
     own = type(certified.rule).__name__.lower()
     curves = [{"name": own, "share": _shares(proof, certified.truth)}]
     if len(getattr(certified.model, "classes_", ())) > 1:
-        for name in ("tournament", "runoff", "plurality"):
+        # no gate can stand in front of a run-off
+        others = ("tournament", "plurality") if certified.model._gate() else OTHER_RULES
+        for name in others:
             if name != own:
                 other = certified.under(named_rule(name)).proof
                 assert other is not None

@@ -124,6 +124,8 @@ def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
         )
         found["target"] = f"{about['target']} ({about['task']})"
         found["estimator"] = str(about["estimator"])
+        if about.get("fallback"):
+            found["fallback"] = str(about["fallback"])
         found["training data"] = f"{data['name']}, {data['rows']:,} rows, {known}"
     return found
 

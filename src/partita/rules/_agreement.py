@@ -5,6 +5,7 @@ estimators or tables. Soundness: a model that leaves out every attacked group is
 such models are used in a bound (theory, section 10).
 """
 
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -17,8 +18,8 @@ from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._ballots import check_finite
 from ._base import Settings
-from ._bounds import check_order, row_bound
-from ._left_out import Design, read_design
+from ._bounds import check_row_bounds
+from ._left_out import Design, read_design, supersets
 
 SIDES = {"lower": -1, "mean": 0, "upper": 1}
 MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
@@ -194,14 +195,47 @@ class Agreement(Settings):
         counts = Counts("groups", design.n_groups)
         return Certificates(prediction, radius, runner_up if n_labels > 1 else None, counts)
 
+    def label_falls(self, votes: Array, design: Design, size: int) -> Array:
+        """Return whether each set of ``size`` groups can change each row: bool (rows, sets).
+
+        Exact: a set can, unless models agree that leave out it and more.
+        """
+        models_of = design.labels()[0]
+        covers = supersets(design.n_groups, size, design.radius)
+        falls = np.empty((len(votes), len(covers)), dtype=bool)
+        for rows in blocks(len(votes), models_of.size):
+            of_sets = votes[rows][:, models_of]
+            unanimous = (of_sets == of_sets[:, :, :1]).all(axis=2)
+            falls[rows] = ~unanimous[:, covers].any(axis=2)
+        return falls
+
+    def value_falls(
+        self, values: Array, design: Design, size: int, lower: Array, upper: Array
+    ) -> Array:
+        """Return whether each set of ``size`` groups may move each row out of its bounds."""
+        models_of, sets_with, models_beyond, beyond_with = design.bounds(size)
+        falls = np.empty((len(values), len(sets_with)), dtype=bool)
+        for rows in blocks(len(values), models_of.size + models_beyond.size):
+            of_sets, of_beyond = values[rows][:, models_of], values[rows][:, models_beyond]
+            least = [
+                of_sets.min(axis=2)[:, sets_with].max(axis=2),
+                of_beyond.max(axis=2)[:, beyond_with].min(axis=2),
+            ]
+            most = [
+                of_beyond.min(axis=2)[:, beyond_with].max(axis=2),
+                of_sets.max(axis=2)[:, sets_with].min(axis=2),
+            ]
+            low, high = (_by_side(SIDES[self.side], *both) for both in (least, most))
+            falls[rows] = (low < lower[rows, None]) | (high > upper[rows, None])
+        return falls
+
     def bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
         """Bound checked values."""
         return kernels.agreement_bounds(values, design.bounds(radius), SIDES[self.side])
 
     def values_of(self, values: Array, design: Design, lower: Any, upper: Any) -> Certificates:
         """Certify checked values."""
-        low, high = row_bound("lower", lower, len(values)), row_bound("upper", upper, len(values))
-        check_order(low, high)
+        low, high = check_row_bounds(lower, upper, len(values))
         radius = np.full(len(values), -1)
         prediction, _ = self.bounds_of(values, design, 0)
         for q in range(int(self.radius) + 1):
@@ -247,3 +281,17 @@ def check_indices(name: str, indices: Array) -> int:
             f"{name} holds {largest}: class indices count the labels from 0, up to {MOST_LABELS:,}"
         )
     return 1 + largest
+
+
+def blocks(n_rows: int, per_row: int) -> Iterator[slice]:
+    """Yield slices of rows whose tables fit into a core's cache."""
+    step = max(1, kernels.BLOCK // max(1, per_row))
+    for start in range(0, n_rows, step):
+        yield slice(start, start + step)
+
+
+def _by_side(side: int, from_below: Array, from_above: Array) -> Array:
+    """Choose the bound of ``max_B min_D``, of its mirror image, or the mean of the two."""
+    if side == 0:
+        return np.asarray(from_below / 2 + from_above / 2)
+    return from_below if side < 0 else from_above

@@ -63,6 +63,15 @@ def row_bound(name: str, given: Any, n_rows: int) -> Array:
     return np.ascontiguousarray(np.broadcast_to(array, (n_rows,)))
 
 
+def check_row_bounds(lower: Any, upper: Any, n_rows: int) -> tuple[Array, Array]:
+    """Return the bounds of each row, both of them needed and in order."""
+    if lower is None or upper is None:
+        raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
+    low, high = row_bound("lower", lower, n_rows), row_bound("upper", upper, n_rows)
+    check_order(low, high)
+    return low, high
+
+
 def check_order(low: Array, high: Array) -> None:
     """Raise if a lower bound is above its upper bound."""
     if np.any(low > high):

@@ -12,7 +12,7 @@ from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._ballots import check_finite
 from ._base import GapRule, count_units
-from ._bounds import check_order, row_bound
+from ._bounds import check_row_bounds
 from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
 
@@ -200,12 +200,8 @@ class Median(GapRule):
         upper : array of float64, shape (n_samples,)
             One upper bound per row.
         """
-        if lower is None or upper is None:
-            raise InputError("lower and upper are both needed: -inf or inf leaves a side open")
         array = self.votes(votes)
-        low, high = row_bound("lower", lower, len(array)), row_bound("upper", upper, len(array))
-        check_order(low, high)
-        return array, low, high
+        return array, *check_row_bounds(lower, upper, len(array))
 
     def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         lower, upper = bounds

@@ -19,12 +19,34 @@ from ..errors import InputError
 from ._agreement import Agreement
 from ._ballots import as_ballots, check_finite
 from ._base import Rule
+from ._bounds import check_row_bounds
 from ._left_out import Design
 
 Pools = tuple[Array, Array]  # of every model: where its members start, and the members of all
 
 
-class PooledLabels(Rule):
+class PooledRule(Rule):
+    """What both share: groups of units, and the members of every model."""
+
+    radius: int
+    n_groups: int
+    pools: Pools
+    group_of_unit: Array | None
+
+    def unit_groups(self) -> Array:
+        """Return the group of each unit; by default every group is one unit."""
+        own = self.group_of_unit
+        return np.arange(self.n_groups) if own is None else np.asarray(own)
+
+    def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
+        """Return whether each set of ``size`` groups can break each row's statement.
+
+        bool (rows, sets), sets in the order of ``itertools.combinations``.
+        """
+        raise NotImplementedError
+
+
+class PooledLabels(PooledRule):
     """Labels by agreement of models that share members.
 
     Parameters
@@ -39,6 +61,8 @@ class PooledLabels(Rule):
         The member, on all columns, that decides where no set is unanimous.
     as_probabilities : bool, default=True
         Whether ballots are log-probabilities, which are averaged as probabilities.
+    group_of_unit : array of int, optional
+        The group of each unit. By default every group is one unit.
     """
 
     needs_scores = False
@@ -50,12 +74,14 @@ class PooledLabels(Rule):
         pools: Pools,
         fallback: int | None = None,
         as_probabilities: bool = True,
+        group_of_unit: Array | None = None,
     ) -> None:
         self.radius = radius
         self.n_groups = n_groups
         self.pools = pools
         self.fallback = fallback
         self.as_probabilities = as_probabilities
+        self.group_of_unit = group_of_unit
 
     def __repr__(self) -> str:
         return repr(Agreement(self.radius))
@@ -89,11 +115,15 @@ class PooledLabels(Rule):
         design = complete_design(self.n_groups, self.radius)
         return Agreement(self.radius).decision_of(votes, design, fallback, ballots.shape[2])
 
+    def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
+        design = complete_design(self.n_groups, self.radius)
+        return Agreement(self.radius).label_falls(self.model_votes(ballots), design, size)
+
     def _in_units(self, proof: Certificates, *options: Any) -> Certificates:
         raise InputError("reach does not apply to models that leave groups out: leave it out")
 
 
-class PooledValues(Rule):
+class PooledValues(PooledRule):
     """Values by agreement of models that share members.
 
     Parameters
@@ -106,13 +136,23 @@ class PooledValues(Rule):
         Members of every model; models are in the order of the sets they leave out.
     side : {"lower", "mean", "upper"}, default="mean"
         As :class:`partita.rules.Agreement` has it.
+    group_of_unit : array of int, optional
+        The group of each unit. By default every group is one unit.
     """
 
-    def __init__(self, radius: int, n_groups: int, pools: Pools, side: str = "mean") -> None:
+    def __init__(
+        self,
+        radius: int,
+        n_groups: int,
+        pools: Pools,
+        side: str = "mean",
+        group_of_unit: Array | None = None,
+    ) -> None:
         self.radius = radius
         self.n_groups = n_groups
         self.pools = pools
         self.side = side
+        self.group_of_unit = group_of_unit
 
     def __repr__(self) -> str:
         return repr(self._agreement)
@@ -145,6 +185,12 @@ class PooledValues(Rule):
         """Certify that each row's prediction stays in [lower, upper]; the radius counts groups."""
         design = complete_design(self.n_groups, self.radius)
         return self._agreement.values_of(self.model_values(votes), design, lower, upper)
+
+    def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
+        design = complete_design(self.n_groups, self.radius)
+        values = self.model_values(ballots)
+        lower, upper = check_row_bounds(bounds[0], bounds[1], len(values))
+        return self._agreement.value_falls(values, design, size, lower, upper)
 
     def interval(self, votes: Any, radius: int, reach: None = None) -> tuple[Array, Array]:
         """Bound the prediction under an attack on ``radius`` groups; infinite beyond the rule's."""

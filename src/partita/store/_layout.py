@@ -13,8 +13,11 @@ from typing import Any
 MANIFEST = "manifest.json"
 ESTIMATOR = "estimator"  # what the submodels are clones of, for fitting again
 FULL_MODEL = "full-model"  # one model on all columns, for comparison
+FALLBACK = "fallback-estimator"  # what answers where the vote proves little, for fitting again
+FALLBACK_MODEL = "fallback-model"  # the same, fitted
 NETWORKS = "networks"  # all submodels that were trained jointly
 UNFINISHED = "unfinished"  # a folder of notes, while submodels are stored one by one
+OTHER_ESTIMATORS = (ESTIMATOR, FULL_MODEL, FALLBACK, FALLBACK_MODEL)  # beside the submodels
 SUBMODEL_FILE = re.compile(r"submodel-(\d{4,9})-[0-9a-f]{16}\.skops")
 
 
@@ -45,5 +48,5 @@ def submodel_name(t: int) -> str:
 
 def is_part(file_name: str) -> bool:
     """Whether a file in a model's folder belongs to a model, this one or an earlier one."""
-    parts = ("submodel-", ESTIMATOR, FULL_MODEL, NETWORKS)
+    parts = ("submodel-", *OTHER_ESTIMATORS, NETWORKS)
     return file_name.startswith(parts) and file_name.endswith((".skops", ".safetensors"))

@@ -13,9 +13,18 @@ from typing import Any
 
 from .. import __version__
 from .._support.optional import require
-from ..errors import StoreError
+from ..errors import InputError, StoreError
 from ._archive import Read, check_inside, open_archive, read_checked
-from ._layout import ESTIMATOR, FULL_MODEL, MANIFEST, NETWORKS, SUBMODEL_FILE
+from ._layout import (
+    ESTIMATOR,
+    FALLBACK,
+    FALLBACK_MODEL,
+    FULL_MODEL,
+    MANIFEST,
+    NETWORKS,
+    OTHER_ESTIMATORS,
+    SUBMODEL_FILE,
+)
 from ._manifest import LIBRARIES, from_manifest
 from ._manifest_checks import LARGEST_MANIFEST, damaged, parse_manifest
 from ._skops import load_estimator
@@ -138,15 +147,34 @@ def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> An
 
     networks = content.get("networks")
     names = [] if networks is not None else submodel_files(files, len(model.partition_))
-    model.estimator, model.full_model_ = (
-        next((estimator(name) for name in sorted(files) if name.startswith(part)), None)
-        for part in (ESTIMATOR, FULL_MODEL)
-    )
+    found = {
+        part: estimator(name)
+        for part in OTHER_ESTIMATORS
+        for name in sorted(files)
+        if name.startswith(f"{part}-")
+    }
+    model.estimator, model.full_model_ = found.get(ESTIMATOR), found.get(FULL_MODEL)
+    _restore_fallback(model, content, found)
     if networks is None:
         model.estimators_ = [estimator(name) for name in names]
     else:
         model.estimators_ = _networks(read, files, networks, model)
     return model
+
+
+def _restore_fallback(model: Any, content: dict[str, Any], found: dict[str, Any]) -> None:
+    """Put in the model behind the gate; an error if the manifest has one and the files do not."""
+    stored = [part for part in (FALLBACK, FALLBACK_MODEL) if part in found]
+    if len(stored) != (0 if content.get("gate") is None else 2):
+        raise StoreError(
+            f"{MANIFEST} and the files disagree about a fallback: the model was changed or damaged"
+        )
+    if stored:
+        model.fallback, model.fallback_model_ = found[FALLBACK], found[FALLBACK_MODEL]
+        try:
+            model._check_gate(model.rule_)
+        except InputError as exc:
+            raise damaged(exc) from exc
 
 
 def _facts(stored: dict[str, Any]) -> dict[str, Any]:
@@ -161,10 +189,13 @@ def submodel_files(files: Files, n_submodels: int) -> list[str]:
     numbered = {
         name: SUBMODEL_FILE.fullmatch(name)
         for name in files
-        if not name.startswith((ESTIMATOR, FULL_MODEL))
+        if not name.startswith(OTHER_ESTIMATORS)
     }
     numbers = {name: int(found[1]) for name, found in numbered.items() if found is not None}
-    if len(files) - len(numbered) > 2 or sorted(numbers.values()) != list(range(len(numbered))):
+    others = sum(any(name.startswith(part) for name in files) for part in OTHER_ESTIMATORS)
+    if len(files) - len(numbered) > others or sorted(numbers.values()) != list(
+        range(len(numbered))
+    ):
         raise StoreError(
             f"the submodel files are not numbered from 0 on: {MANIFEST} was changed or damaged"
         )

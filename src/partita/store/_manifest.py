@@ -23,6 +23,7 @@ from ._manifest_checks import (
     check_consistent,
     check_kinds,
     count_columns,
+    gate_of,
     image_shape,
     labels_from_json,
     labels_to_json,
@@ -43,8 +44,10 @@ def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
     overlap = isinstance(model.partition_, Overlap)
     subsets = model.partition_.subsets if overlap else model.partition_
     seed = model.random_state
+    # an older partita would load the vote without what is behind its gate: the format says so
+    gate = None if getattr(model, "fallback", None) is None else int(model.gate)
     return {
-        "format": FORMAT,
+        "format": 1 if gate is None else FORMAT,
         "partita": __version__,
         "stored": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {library: version(library) for library in LIBRARIES},
@@ -71,6 +74,7 @@ def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
             "settings": {name: _plain(v) for name, v in model.rule_.get_params().items()},
         },
         "classes": labels_to_json(model.classes_) if hasattr(model, "classes_") else None,
+        "gate": gate,
         "fixed_ballot": model.fixed_ballot_.tolist(),
         "n_features": int(model.n_features_in_),
         "feature_names": [str(name) for name in model.feature_names_in_]
@@ -117,6 +121,8 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     if manifest["classes"] is not None:
         model.classes_ = labels_from_json(manifest["classes"])
         model.classes = model.classes_.tolist()
+    if manifest.get("gate") is not None:  # what answers below it is among the files
+        model.gate = gate_of(manifest, model)
     model.partition_ = (
         subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
     )

@@ -18,10 +18,11 @@ from ..rules import Median, TopK
 from ..tables._kinds import KINDS
 from ._layout import MANIFEST
 
-FORMAT = 1
+FORMAT = 2  # the newest; 1 has no gate and no fallback
 LARGEST_MANIFEST = 256 * 2**20  # bytes
 LARGEST_INTEGER = 2**64  # labels may be unsigned
 LARGEST_LABELS = 2**26  # bytes of all labels
+MOST_GATE = 2**31
 MOST_ROWS = 2**53  # no table has more, and larger numbers are no longer exact as floats
 
 
@@ -112,6 +113,14 @@ def whole_number(value: Any, name: str, least: int | None = 0) -> int:
     if type(value) is not int or (least is not None and value < least):
         raise StoreError(f"{MANIFEST} is damaged: {name} is {str(value)[:40]}")
     return value
+
+
+def gate_of(manifest: dict[str, Any], model: Any) -> int:
+    """The least radius at which the vote decides, of a model of labels with a fallback."""
+    gate = whole_number(manifest["gate"], "gate")
+    if model._task != "classification" or gate >= MOST_GATE:
+        raise StoreError(f"{MANIFEST} is damaged: gate is {gate}, in a model of {model._task}")
+    return gate
 
 
 def check_consistent(model: Any) -> None:

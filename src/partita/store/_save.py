@@ -19,6 +19,8 @@ from ..errors import InputError
 from ._archive import is_stored_model
 from ._layout import (
     ESTIMATOR,
+    FALLBACK,
+    FALLBACK_MODEL,
     FULL_MODEL,
     MANIFEST,
     NETWORKS,
@@ -81,8 +83,13 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
         )
     check_is_fitted(model, "estimators_")
     target = check_place(path)
-    parts = {} if model.estimator is None else {ESTIMATOR: model.estimator}
-    parts |= {} if getattr(model, "full_model_", None) is None else {FULL_MODEL: model.full_model_}
+    others = {
+        ESTIMATOR: model.estimator,
+        FULL_MODEL: getattr(model, "full_model_", None),
+        FALLBACK: getattr(model, "fallback", None),
+        FALLBACK_MODEL: getattr(model, "fallback_model_", None),
+    }
+    parts = {part: estimator for part, estimator in others.items() if estimator is not None}
     networks = None
     files = []
     if hasattr(model.estimators_, "scores"):  # networks that were trained jointly are one file

@@ -41,6 +41,8 @@ class CertifiedTable:
         The right labels or values, where they are known.
     by_truth : bool
         Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
+    fallback : array, optional
+        The scores of the full model behind the vote, where the model has one.
     """
 
     model: Any
@@ -50,6 +52,7 @@ class CertifiedTable:
     relative: float | None = None
     truth: Array | None = None
     by_truth: bool = False
+    fallback: Array | None = None
 
     @classmethod
     def of(
@@ -64,6 +67,7 @@ class CertifiedTable:
         """Ask every submodel about the rows of X, once."""
         TASKS[model._task].check_tolerance(tolerance, relative)
         table, ballots = model._ballots(X)
+        more["fallback"] = model._fallback_scores(table)
         return cls(model, table, ballots, tolerance, relative, truth, **more)
 
     def under(self, rule: Rule) -> Self:
@@ -84,7 +88,12 @@ class CertifiedTable:
     @cached_property
     def prediction(self) -> Array:
         """One label or value per row."""
-        return np.asarray(self.model._decide(self.ballots))
+        return np.asarray(self.model._decide(self.ballots, self.fallback))
+
+    @cached_property
+    def by_fallback(self) -> Array:
+        """bool (rows,): where the full model behind the vote answers, and nothing is proven."""
+        return np.asarray(self.model._by_fallback(self.ballots))
 
     @cached_property
     def statement(self) -> Statement | None:
@@ -100,7 +109,9 @@ class CertifiedTable:
         """The certificates of the statement; None where nothing is stated."""
         if self.statement is None:
             return None
-        proof: Certificates = self.model._certificates(self.ballots, self.statement, self.table)
+        proof: Certificates = self.model._certificates(
+            self.ballots, self.statement, self.table, fallback=self.fallback
+        )
         return proof
 
     @cached_property
@@ -128,7 +139,9 @@ class CertifiedTable:
         """bool (units, rows): which units could, each alone, break a row's statement."""
         if self.statement is None:
             return None
-        return criticality(self.ballots, self.rule, self._incidence, **self.statement.bounds)
+        return criticality(
+            self.ballots, self.rule, self._incidence, gate=self._gate, **self.statement.bounds
+        )
 
     def collective(
         self, radius: int, time_limit: float = 10.0, rows: Array | None = None
@@ -143,7 +156,13 @@ class CertifiedTable:
         if rows is not None:
             ballots, statement = ballots[rows], statement.take(rows)
         return certify_collective(
-            ballots, radius, self.rule, self._incidence, **statement.bounds, time_limit=time_limit
+            ballots,
+            radius,
+            self.rule,
+            self._incidence,
+            **statement.bounds,
+            gate=self._gate,
+            time_limit=time_limit,
         )
 
     @cached_property
@@ -156,6 +175,11 @@ class CertifiedTable:
         if self.statement is None:
             return np.full(self.ballots.shape[1], np.nan)
         return np.asarray(self.statement.holds(self.model._votes(self.ballots)).mean(axis=0))
+
+    @property
+    def _gate(self) -> int:
+        gate: int = self.model._gate()
+        return gate
 
     @property
     def _incidence(self) -> Array:

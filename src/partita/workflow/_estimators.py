@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .._support.optional import require
+from ..ensemble._default_estimator import TableBoostingClassifier
 from ..errors import InputError
 from ._tasks import TASKS, Task
 
@@ -49,6 +50,16 @@ def named_estimator(name: str, task: Task) -> Any:
             f"{wanted}, and the target holds {task.holds}"
         )
     return estimator
+
+
+def named_fallback(name: str, task: Task) -> Any:
+    """The estimator behind the vote that a name stands for; here the default is named too."""
+    if task.name != "classification":
+        raise InputError(
+            "fallback answers with a label, and the target holds numbers: leave it out"
+        )
+    estimator = named_estimator(name, task)
+    return TableBoostingClassifier() if estimator is None else estimator
 
 
 def code_hash(name: str) -> str | None:

@@ -137,6 +137,11 @@ def fit_training(
             f"data {str(path)!r} is not Parquet, which is read by column: store it as .parquet"
         )
     model = copy(ensemble)
+    if getattr(model, "fallback", None) is not None:
+        raise InputError(
+            "fallback learns from all columns at once, and this fit reads them submodel by "
+            "submodel: leave fallback out, or use fit"
+        )
     _, _, plan = model._plan(training.table, training.y)
     if trains_jointly(plan.estimator):
         raise InputError(

@@ -55,6 +55,8 @@ class Summary:
         Rows in which the constant, and one model on all columns, are right.
     on_training : bool
         Whether these are the rows that the model was fitted on.
+    by_fallback : int, optional
+        Rows that the full model behind the vote answers; None where there is no such model.
     """
 
     counts: Counts
@@ -70,6 +72,7 @@ class Summary:
     constant_right: int | None = None
     full_model_right: int | None = None
     on_training: bool = False
+    by_fallback: int | None = None
 
     @classmethod
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
@@ -86,6 +89,7 @@ class Summary:
             widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
             predicted=task.label_counts(certified.prediction),
             on_training=on_training,
+            by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
         )
         if truth is None or proof is None:
             return summary
@@ -120,6 +124,7 @@ class Summary:
             _sum(self.constant_right, other.constant_right),
             _sum(self.full_model_right, other.full_model_right),
             self.on_training or other.on_training,
+            _sum(self.by_fallback, other.by_fallback),
         )
 
     def constant_answer(self) -> dict[str, Any] | None:
@@ -215,6 +220,7 @@ class Summary:
             "balanced": self.balanced(),
             "on_training": self.on_training,
             "failed": self.n_failed,
+            "by_fallback": self.by_fallback,
         }
 
     def to_dict(self, out: Any = None) -> dict[str, Any]:
@@ -243,6 +249,8 @@ class Summary:
                 str(one["label"]): one["share"] for one in quality["recall"]
             }
             found["certified_balanced_accuracy"] = quality["balanced"]
+        if self.by_fallback is not None:
+            found["fallback_rows"] = self.by_fallback
         return found | {
             "on_training": self.on_training,
             "failed_submodels": quality["failed"],

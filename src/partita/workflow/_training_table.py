@@ -72,9 +72,15 @@ class TrainingTable:
         return replace(self, reference=reference)
 
     def ensemble(
-        self, estimator: str, rule: Rule, n_submodels: int | str, seed: int, verbose: int = 1
+        self,
+        estimator: str,
+        rule: Rule,
+        n_submodels: int | str,
+        seed: int,
+        verbose: int = 1,
+        **more: Any,
     ) -> Any:
-        """The ensemble to fit on this table.
+        """The ensemble to fit on this table; ``more``: further settings of it.
 
         A submodel that fails on its columns casts a fixed vote, so that proofs cover crashes.
         """
@@ -90,15 +96,21 @@ class TrainingTable:
             on_failure="vote",
             random_state=seed,
             verbose=verbose,
+            **more,
         )
 
     def about(
-        self, estimator: str, hashes: dict[str, str] | None = None, model: Any = None
+        self,
+        estimator: str,
+        hashes: dict[str, str] | None = None,
+        model: Any = None,
+        fallback: str | None = None,
     ) -> dict[str, Any]:
         """What the stored model remembers of its data.
 
         ``hashes``: what tells the table from others; by default the hash of its content.
-        ``model``: the fitted model, for what must be said wherever it is used.
+        ``model``: the fitted model, for what must be said wherever it is used. ``fallback``: the
+        name of the estimator that answers where the vote proves little.
         """
         hashes = {"sha256": sha256_of(self.file.path)} if hashes is None else hashes
         quality = (
@@ -114,6 +126,7 @@ class TrainingTable:
             "csv": None if self.csv is None else self.csv.to_dict(),
             "task": self.task.name,
             "estimator": estimator,
+            "fallback": fallback,
             "reference": None if self.reference is None else self.reference.about(),
             "quality": quality,
             "data": {"name": self.file.path.name, "rows": self.file.n_rows, **hashes},
