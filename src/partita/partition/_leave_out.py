@@ -125,9 +125,15 @@ class LeaveOut:
         return reach
 
     def pools(self) -> tuple[Array, Array]:
-        """Return the members of every model, as ``starts`` and ``members`` of the kernels.
+        """Return the members of every model: those that leave out all its groups.
 
-        Models are in the order of ``itertools.combinations`` of the groups they leave out.
+        Returns
+        -------
+        starts : array of int, shape (n_models + 1,)
+            Where the members of each model begin. Models are in the order of
+            ``itertools.combinations`` of the groups they leave out.
+        members : array of int
+            The members of all models, one model after the other.
         """
         hidden = [set(groups) for groups in self.left_out]
         pools = [

@@ -106,7 +106,7 @@ class Agreement(Settings):
         check_models("votes", array, design)
         n_labels = check_indices("votes", array)
         if fallback is None:
-            return self.decision_of(array, design, np.full(len(array), -1), n_labels)
+            return self._decision_of(array, design, np.full(len(array), -1), n_labels)
         labels = array_of("fallback", fallback)
         if labels.shape != (len(array),) or labels.dtype.kind not in "iub":
             raise InputError(
@@ -114,7 +114,7 @@ class Agreement(Settings):
                 "per row"
             )
         n_labels = max(n_labels, check_indices("fallback", labels))
-        return self.decision_of(array, design, labels, n_labels)
+        return self._decision_of(array, design, labels, n_labels)
 
     def predict(self, values: Any, left_out: Any) -> Array:
         """Predict values.
@@ -147,8 +147,10 @@ class Agreement(Settings):
 
         Returns
         -------
-        low, high : arrays of float64, shape (n_samples,)
-            The least and the largest prediction an attacker may bring about, or beyond.
+        low : array of float64, shape (n_samples,)
+            The least prediction that an attacker can bring about.
+        high : array of float64, shape (n_samples,)
+            The largest one.
         """
         design = self._design(left_out)
         array = self._values(values, design)
@@ -160,7 +162,7 @@ class Agreement(Settings):
             raise InputError(
                 f"radius is {radius!r}: these models bound 0 to {self.radius} attacked groups"
             )
-        return self.bounds_of(array, design, int(radius))
+        return self._bounds_of(array, design, int(radius))
 
     def certify_values(self, values: Any, left_out: Any, lower: Any, upper: Any) -> Certificates:
         """Certify that predicted values stay between bounds.
@@ -181,11 +183,11 @@ class Agreement(Settings):
         """
         design = self._design(left_out)
         array = self._values(values, design)
-        return self.values_of(array, design, lower, upper)
+        return self._values_of(array, design, lower, upper)
 
     # ---- checked arrays ----
 
-    def decision_of(
+    def _decision_of(
         self, votes: Array, design: Design, fallback: Array, n_labels: int
     ) -> Certificates:
         """Decide and certify checked votes; a fallback of -1 is the label with the most votes."""
@@ -195,7 +197,7 @@ class Agreement(Settings):
         counts = Counts("groups", design.n_groups)
         return Certificates(prediction, radius, runner_up if n_labels > 1 else None, counts)
 
-    def label_falls(self, votes: Array, design: Design, size: int) -> Array:
+    def _label_falls(self, votes: Array, design: Design, size: int) -> Array:
         """Return whether each set of ``size`` groups can change each row: bool (rows, sets).
 
         Exact: a set can, unless models agree that leave out it and more.
@@ -209,7 +211,7 @@ class Agreement(Settings):
             falls[rows] = ~unanimous[:, covers].any(axis=2)
         return falls
 
-    def value_falls(
+    def _value_falls(
         self, values: Array, design: Design, size: int, lower: Array, upper: Array
     ) -> Array:
         """Return whether each set of ``size`` groups may move each row out of its bounds."""
@@ -229,17 +231,17 @@ class Agreement(Settings):
             falls[rows] = (low < lower[rows, None]) | (high > upper[rows, None])
         return falls
 
-    def bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
+    def _bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
         """Bound checked values."""
         return kernels.agreement_bounds(values, design.bounds(radius), SIDES[self.side])
 
-    def values_of(self, values: Array, design: Design, lower: Any, upper: Any) -> Certificates:
+    def _values_of(self, values: Array, design: Design, lower: Any, upper: Any) -> Certificates:
         """Certify checked values."""
         low, high = check_row_bounds(lower, upper, len(values))
         radius = np.full(len(values), -1)
-        prediction, _ = self.bounds_of(values, design, 0)
+        prediction, _ = self._bounds_of(values, design, 0)
         for q in range(int(self.radius) + 1):
-            least, most = self.bounds_of(values, design, q)
+            least, most = self._bounds_of(values, design, q)
             radius[(radius == q - 1) & (least >= low) & (most <= high)] = q
         counts = Counts("groups", design.n_groups)
         return Certificates(prediction, radius, None, counts, of_values=True)

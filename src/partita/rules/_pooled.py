@@ -113,11 +113,11 @@ class PooledLabels(PooledRule):
         if self.fallback is not None:
             fallback = ballots[:, self.fallback].argmax(axis=1)
         design = complete_design(self.n_groups, self.radius)
-        return Agreement(self.radius).decision_of(votes, design, fallback, ballots.shape[2])
+        return Agreement(self.radius)._decision_of(votes, design, fallback, ballots.shape[2])
 
     def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
         design = complete_design(self.n_groups, self.radius)
-        return Agreement(self.radius).label_falls(self.model_votes(ballots), design, size)
+        return Agreement(self.radius)._label_falls(self.model_votes(ballots), design, size)
 
     def _in_units(self, proof: Certificates, *options: Any) -> Certificates:
         raise InputError("reach does not apply to models that leave groups out: leave it out")
@@ -184,13 +184,13 @@ class PooledValues(PooledRule):
     ) -> Certificates:
         """Certify that each row's prediction stays in [lower, upper]; the radius counts groups."""
         design = complete_design(self.n_groups, self.radius)
-        return self._agreement.values_of(self.model_values(votes), design, lower, upper)
+        return self._agreement._values_of(self.model_values(votes), design, lower, upper)
 
     def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
         design = complete_design(self.n_groups, self.radius)
         values = self.model_values(ballots)
         lower, upper = check_row_bounds(bounds[0], bounds[1], len(values))
-        return self._agreement.value_falls(values, design, size, lower, upper)
+        return self._agreement._value_falls(values, design, size, lower, upper)
 
     def interval(self, votes: Any, radius: int, reach: None = None) -> tuple[Array, Array]:
         """Bound the prediction under an attack on ``radius`` groups; infinite beyond the rule's."""
@@ -200,7 +200,7 @@ class PooledValues(PooledRule):
         if radius > self.radius:
             return np.full(len(values), -np.inf), np.full(len(values), np.inf)
         design = complete_design(self.n_groups, self.radius)
-        return self._agreement.bounds_of(values, design, int(radius))
+        return self._agreement._bounds_of(values, design, int(radius))
 
 
 def check_members(name: str, array: Array, members: Array, fallback: int | None = None) -> None:
