@@ -79,7 +79,7 @@ def some_attacks(model, size, how_many, rng):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_certified_labels_survive(case, seed):
     load, estimator, attacks = CASES[case]
     X, y = load(return_X_y=True)

@@ -96,8 +96,8 @@ class WideRegressor(Widened, LeaveOutRegressor):
 
 
 LEAVE_OUT = [
-    LeaveOutClassifier(LogisticRegression(), max_models=12),
-    LeaveOutRegressor(Ridge(), max_models=12),
+    LeaveOutClassifier(LogisticRegression(), n_groups=3),
+    LeaveOutRegressor(Ridge(), n_groups=3),
 ]
 WIDE = [
     WideClassifier(LogisticRegression(), n_groups=3),
