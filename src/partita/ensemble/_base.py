@@ -318,6 +318,16 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         """Return the columns of submodel t, the trusted ones among them."""
         return self.units_.columns_of(self.partition_[t])
 
+    @property
+    def _full_member(self) -> Any:
+        """A submodel that sees all columns; None where there is none."""
+        return None
+
+    @property
+    def _n_fitted(self) -> int:
+        """How many submodels are fitted and stored."""
+        return len(self.partition_)
+
     def describe(self, t: int) -> str:
         """Describe submodel t by its units.
 

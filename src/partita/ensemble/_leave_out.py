@@ -164,6 +164,15 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
 
+    @property
+    def _full_member(self) -> Any:
+        whole = self._with_fallback or self.training == "trusted"
+        return self.estimators_[-1] if whole else None
+
+    @property
+    def _n_fitted(self) -> int:
+        return len(self.partition_) if self.training == "attackable" else 1
+
     def _hidden_columns(self) -> list[list[int]]:
         """Return the columns that each member leaves out."""
         everything = set(range(self.n_features_in_))
