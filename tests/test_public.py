@@ -21,6 +21,8 @@ PUBLIC = {
         "FeaturePartitionRegressor",
         "Informed",
         "InputError",
+        "LeaveOutClassifier",
+        "LeaveOutRegressor",
         "MissingExtraError",
         "PartitaError",
         "Partition",
@@ -69,6 +71,8 @@ PUBLIC = {
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",
         "FixedVote",
+        "LeaveOutClassifier",
+        "LeaveOutRegressor",
         "TableBoostingClassifier",
         "TableBoostingRegressor",
     ],
@@ -97,6 +101,7 @@ PUBLIC = {
     ],
     "partita.partition": [
         "Informed",
+        "LeaveOut",
         "Overlap",
         "Partition",
         "Units",
@@ -113,6 +118,7 @@ PUBLIC = {
     "partita.report": ["gather", "render", "write_report"],
     "partita.reproduce": ["reproduce"],
     "partita.rules": [
+        "Agreement",
         "Median",
         "Plurality",
         "Rule",
@@ -194,12 +200,15 @@ NUMPY_ALONE = """
 import numpy as np
 from partita import certify
 from partita.metrics import certified_accuracy, envelope
-from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.rules import Agreement, Median, Plurality, RunOff, TopK, Tournament
 ballots = np.random.default_rng(0).normal(size=(50, 11, 4)).astype("float32")
 rules = (Plurality(), RunOff(exact=True), Tournament(margin=0.5))
 radii = [rule.certify(ballots).radius.sum() for rule in rules]
 radii.append(TopK(2).certify(ballots, np.zeros(50, int)).radius.sum())
 radii.append(Median().certify(ballots[:, :, 0], -1, 1).radius.sum())
+left_out = ~np.eye(3, dtype=bool)
+radii.append(Agreement().certify(ballots[:, :3].argmax(2), left_out).radius.sum())
+radii.append(np.sum(Agreement(side="mean").interval(ballots[:, :3, 0], left_out, 1)))
 print(radii, certified_accuracy(np.zeros(50), certify(ballots)))
 """
 

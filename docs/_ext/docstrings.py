@@ -19,8 +19,10 @@ SECTIONS = {
     "7": "rows",
     "8": "ablation",
     "9": "collective",
+    "10": "leaving-out",
+    "12": "fallback",
 }
-REFERENCE = re.compile(r"\b[Tt]heory, sections?((?:,| and| to)? \d\b)+")
+REFERENCE = re.compile(r"\b[Tt]heory, sections?((?:,| and| to)? \d+\b)+")
 
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
@@ -42,7 +44,7 @@ def link(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[
 
 def _linked(reference: re.Match[str]) -> str:
     return re.sub(
-        r"\d", lambda number: f":doc:`{number[0]} </theory/{SECTIONS[number[0]]}>`", reference[0]
+        r"\d+", lambda number: f":doc:`{number[0]} </theory/{SECTIONS[number[0]]}>`", reference[0]
     )
 
 

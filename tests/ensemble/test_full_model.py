@@ -6,7 +6,13 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+)
+from partita.ensemble import TableBoostingClassifier
 from partita.ensemble._full_model import fit_full_model, full_predictions
 from partita.tables._memory import open_table
 
@@ -20,6 +26,22 @@ def test_the_full_model_is_the_estimator_on_all_columns():
     assert np.array_equal(full_predictions(clf, open_table(X)), expected)
     diabetes, target = load_diabetes(return_X_y=True)
     reg = FeaturePartitionRegressor(Ridge(), n_submodels=5).fit(diabetes, target)
+    reg.full_model_ = fit_full_model(reg, diabetes, target)
+    predicted = full_predictions(reg, open_table(diabetes))
+    assert np.allclose(predicted, Ridge().fit(diabetes, target).predict(diabetes))
+
+
+@pytest.mark.parametrize("training", ["attackable", "trusted"])
+def test_a_model_that_leaves_groups_out_is_compared_with_one_on_all_columns(training):
+    """On the rows as they are, whether or not the ensemble learns from masked ones."""
+    small = TableBoostingClassifier(max_iter=5)
+    clf = LeaveOutClassifier(small, n_groups=4, training=training).fit(X, Y)
+    clf.full_model_ = fit_full_model(clf, X, Y)
+    expected = TableBoostingClassifier(max_iter=5).fit(X, Y).predict(X)
+    assert np.array_equal(full_predictions(clf, open_table(X)), expected)
+    assert not hasattr(clf.fit(X, Y), "full_model_")
+    diabetes, target = load_diabetes(return_X_y=True)
+    reg = LeaveOutRegressor(Ridge(), n_groups=4).fit(diabetes, target)
     reg.full_model_ = fit_full_model(reg, diabetes, target)
     predicted = full_predictions(reg, open_table(diabetes))
     assert np.allclose(predicted, Ridge().fit(diabetes, target).predict(diabetes))

@@ -115,9 +115,8 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         fitted = list(
             run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.serial)
         )
-        warn_of_failures(
-            [model.cause for model in fitted if isinstance(model, FixedVote)], len(plan)
-        )
+        causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
+        warn_of_failures(causes, len(plan), plan.most_failures)
         generator.check(self.strict)
         ballots = self._check_canaries(table, target, plan, owner, fitted)
         self._fit_fallback(table, target, plan, sample_weight)
@@ -189,6 +188,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             classes=classes,
             label_attacks=self.label_attacks,
             may_fail=self.on_failure == "vote",
+            most_failures=self._most_failures(),
             serial=shares_a_generator(estimator),
             as_integers=len(classes) > 0 and wants_integers(estimator),
             fit_params=fit_params,
@@ -203,6 +203,10 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         """Return the sets of units that submodels are fitted on."""
         how = (self.units_, columns, self.image_shape, seed, self.verbose)
         return choose_partition(self.partition, self.n_submodels, self.spread, *how)
+
+    def _most_failures(self) -> int:
+        """Return how many fixed votes are one too few to decide alone."""
+        return len(self.partition_) // 2
 
     def _resolve_rule(
         self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None

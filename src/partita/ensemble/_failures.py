@@ -115,12 +115,9 @@ def score_one(
     return ballots, f"{cause} ({failed} of {n_rows} rows)"
 
 
-def warn_of_failures(causes: list[str], n_submodels: int) -> None:
-    """Warn of submodels that cast a fixed vote.
-
-    An error where they are more than half of all, since they alone would decide.
-    """
-    if 2 * len(causes) > n_submodels:
+def warn_of_failures(causes: list[str], n_submodels: int, most: int) -> None:
+    """Warn of submodels that cast a fixed vote; an error where they are more than ``most``."""
+    if len(causes) > most:
         raise SubmodelError(
             f"{len(causes)} of {n_submodels} submodels could not be fitted, so the model would be "
             f"a constant: {causes[0]}"

@@ -11,7 +11,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from .._support.parallel import run_each
@@ -22,12 +21,13 @@ from ..partition._choose_partition import choose_partition
 from ..partition._columns import Columns
 from ..partition._leave_out import LeaveOut, choose_members, count_groups, left_out_size
 from ..partition._partition import Partition
-from ..tables._memory import one_row
+from ..tables._memory import one_row, open_table
 from ..tables._table import Table
 from ._base import FEW_ROWS, FeaturePartitionEnsemble
+from ._canary import sample_rows
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly
-from ._masked_training import masked_rows, masked_table
+from ._masked_training import accepts_missing, masked_rows, masked_tables
 
 TRAINING_TABLE = "the training table"
 
@@ -81,7 +81,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
                 f"estimator {type(estimator).__name__} trains all submodels of a partition at "
                 "once, which models that leave groups out do not: give another estimator"
             )
-        if self.training == "trusted" and not get_tags(estimator).input_tags.allow_nan:
+        if self.training == "trusted" and not accepts_missing(estimator):
             raise InputError(
                 f"training='trusted' masks columns as missing values, which "
                 f"{type(estimator).__name__} does not accept: use an estimator that does, or put "
@@ -94,22 +94,35 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
 
     def _choose_sets(self, columns: Columns, seed: int) -> LeaveOut:
         given = not isinstance(self.partition, str) and not hasattr(self.partition, "deal")
-        n_groups: int | str = self.n_groups
-        if not given or n_groups != "auto":
-            kind = self.units_.kind
-            n_groups = count_groups(
-                self.n_groups, self.radius, self.max_models, len(self.units_), kind
-            )
+        limits = (self.radius, self.max_models, len(self.units_), self.units_.kind)
+        n_groups = count_groups(self.n_groups, *limits)
         how = (self.units_, columns, None, seed, self.verbose)
-        groups = choose_partition(self.partition, n_groups, 1, *how)
+        groups = choose_partition(self.partition, "auto" if given else n_groups, 1, *how)
         assert isinstance(groups, Partition)
-        count_groups(len(groups), self.radius, self.max_models, len(self.units_), self.units_.kind)
+        if given and self.n_groups not in ("auto", len(groups)):
+            raise InputError(
+                f"n_groups is {self.n_groups}, but partition has {len(groups)} groups: leave "
+                "n_groups out"
+            )
+        if len(groups) <= 2 * self.radius:
+            raise InputError(
+                f"partition has {len(groups)} groups: radius {self.radius} needs at least "
+                f"{2 * self.radius + 1}"
+            )
         size = left_out_size(self.leave_out, self.radius, len(groups))
         members = choose_members(len(groups), self.radius, size, self.max_models, seed)
         everything: list[tuple[int, ...]] = [()] if self._with_fallback else []
         sets = LeaveOut(groups, self.radius, (*members, *everything))
         self.rule_ = self._agreement_rule(sets)
         return sets
+
+    def _most_failures(self) -> int:
+        """Return one less than the members that leave groups out.
+
+        Whoever owns ``radius`` groups can make every member fail that sees one of them, and the
+        model on all columns, but never all that the proof rests on.
+        """
+        return sum(len(groups) > 0 for groups in self.partition_.left_out) - 1
 
     def _agreement_rule(self, sets: LeaveOut) -> Any:
         """Return the rule that pools members and asks models for agreement."""
@@ -139,6 +152,12 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         """Return nothing: the rule counts groups itself, and q units lie in at most q groups."""
         return {}
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if self.training == "trusted":
+            tags.input_tags.sparse = False
+        return tags
+
     def _group_of_unit(self, sets: LeaveOut) -> Array:
         """Return the group of each unit."""
         return np.asarray(sets.groups.incidence().argmax(axis=1))
@@ -157,9 +176,11 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
             return super()._fit(X, y, sample_weight)
         table, target, plan = self._plan(X, y, sample_weight)
         rows, labels, params = masked_rows(table, target, plan, self._hidden_columns())
-        job = (plan.submodel(0), rows, labels, params, "the masked model", False)
+        job = (plan.submodel(0), rows, labels, params, "the model of masked rows", False)
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
-        self.warnings_ = self._constant_warnings(self._ballots(X)[1])
+        sample = table.take(list(range(table.n_columns)), sample_rows(table.n_rows))
+        ballots = np.stack(list(self._scores(open_table(sample))), axis=1)
+        self.warnings_ = self._constant_warnings(ballots)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
@@ -179,15 +200,15 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
 
     def _scores(self, table: Table) -> Iterator[Array]:
-        if self.training == "attackable":
+        if len(self.estimators_) == len(self.partition_):  # not by `training`: it may be set anew
             yield from super()._scores(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"
         settings = (one_row, table.n_rows, self.fixed_ballot_)
         hidden = self._hidden_columns()
         jobs = (
-            (score, self.estimators_[0], masked_table(table, columns), *settings, name, may_fail)
-            for columns, name in zip(hidden, map(self.describe, range(len(hidden))), strict=True)
+            (score, self.estimators_[0], rows, *settings, self.describe(t), may_fail)
+            for t, rows in enumerate(masked_tables(table, hidden, self.numeric_))
         )
         n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
         verbose = max(0, self.verbose - 1)

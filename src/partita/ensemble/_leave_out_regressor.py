@@ -12,6 +12,7 @@ from ..rules._pooled import PooledValues
 from ._default_estimator import TableBoostingRegressor
 from ._leave_out import LeaveOutEnsemble
 from ._regressor import FeaturePartitionRegressor
+from ._target import numeric_target
 
 
 class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
@@ -157,6 +158,9 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
         return PooledValues(
             self.radius, len(sets.groups), sets.pools(), group_of_unit=group_of_unit
         )
+
+    def _read_target(self, y: Any) -> Array:
+        return numeric_target(self, y, "LeaveOutClassifier")
 
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(float(np.median(y)))

@@ -5,16 +5,28 @@ for a member by masking that member's groups in the row. Only the row can be att
 certificate says so.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from .._support.types import Array
 from ..tables._masking import draw_masks, mask_columns, stack_rows
 from ..tables._table import Table
 from ._plan import Plan
+from ._soundness import parts_of
 
 COPIES = 4  # masked ones of each row, beside the row itself
+
+
+def accepts_missing(estimator: Any) -> bool:
+    """Whether an estimator, or a part of it such as an imputer, takes missing values."""
+    return any(
+        get_tags(part).input_tags.allow_nan
+        for _, part in parts_of(estimator)
+        if hasattr(part, "__sklearn_tags__")
+    )
 
 
 def masked_rows(
@@ -24,12 +36,12 @@ def masked_rows(
 
     Every row once as it is and COPIES times with the columns of a random member missing.
     """
-    columns = list(range(table.n_columns))
+    columns, numeric = list(range(table.n_columns)), table.numeric()
     masks = [mask for mask in hidden if mask]
     drawn = draw_masks(table.n_rows, len(masks), COPIES, plan.seed)
-    parts = [mask_columns(table.take(columns), [])]
+    parts = [mask_columns(table.take(columns), [], numeric)]
     parts += [
-        mask_columns(table.take(columns, rows), mask)
+        mask_columns(table.take(columns, rows), mask, numeric, keep_categories=True)
         for mask, rows in zip(masks, drawn, strict=True)
         if len(rows)
     ]
@@ -39,6 +51,11 @@ def masked_rows(
     return stack_rows(parts), labels[order], weights
 
 
-def masked_table(table: Table, hidden: list[int]) -> Any:
-    """Return all columns of the rows to predict, those of a member's left-out groups missing."""
-    return mask_columns(table.take(list(range(table.n_columns))), hidden)
+def masked_tables(table: Table, hidden: list[list[int]], numeric: list[bool]) -> Iterator[Any]:
+    """Yield, for each member, the rows to predict with its left-out columns missing.
+
+    ``numeric``: which columns held numbers in training.
+    """
+    rows = table.take(list(range(table.n_columns)))
+    for columns in hidden:
+        yield mask_columns(rows, columns, numeric)

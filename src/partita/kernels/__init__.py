@@ -182,7 +182,7 @@ def agreement(
 
     def work(rows: slice) -> int:
         _kernels().agreement(
-            votes[rows],
+            np.ascontiguousarray(votes[rows], dtype=np.int32),  # one type: compiled once
             *tables,
             fallback[rows],
             n_labels,

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..collective import certify_collective
-from ..rules import Median, Plurality, RunOff, TopK, Tournament
-from . import tree_sums
+from ..rules import Agreement, Median, Plurality, RunOff, TopK, Tournament
+from . import pooled_means, pooled_votes, tree_sums
 
 REACH = np.eye(3, dtype=bool)
 
@@ -18,3 +18,9 @@ certify_collective(np.zeros((2, 3, 3)), 1, "plurality")
 NODE = (np.zeros(1, np.int32) - 1, np.zeros(1), *np.zeros((2, 1), np.int32), np.zeros(1, bool))
 CODES = (np.zeros(1, np.int32) - 1, np.zeros((0, 8), np.uint32))
 tree_sums(np.zeros((1, 1)), NODE, CODES, (*np.zeros((2, 1), np.int32),), np.zeros(1))
+LEFT_OUT = ~np.eye(3, dtype=bool)
+Agreement().certify([[0, 1, 0]], LEFT_OUT)
+Agreement().interval([[0.0, 1.0, 0.0]], LEFT_OUT)
+POOLS = (np.array([0, 1]), np.array([0]))
+pooled_votes(np.zeros((1, 1, 2)), *POOLS)
+pooled_means(np.zeros((1, 1)), *POOLS)

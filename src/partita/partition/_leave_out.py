@@ -65,6 +65,11 @@ class LeaveOut:
 
     def __post_init__(self) -> None:
         n_groups, size = len(self.groups), 2 * self.radius
+        if self.radius < 1 or n_groups <= size:
+            raise InputError(
+                f"radius is {self.radius}: with {n_groups} groups it must be from 1 to "
+                f"{(n_groups - 1) // 2}"
+            )
         if comb(n_groups, size) > MOST_MODELS or len(self.left_out) > MOST_MODELS + 1:
             raise InputError(
                 f"{n_groups} groups have {comb(n_groups, size):,} sets of {size}, and "
@@ -126,9 +131,15 @@ class LeaveOut:
         return reach
 
     def pools(self) -> tuple[Array, Array]:
-        """Return the members of every model, as ``starts`` and ``members`` of the kernels.
+        """Return the members of every model: those that leave out all its groups.
 
-        Models are in the order of ``itertools.combinations`` of the groups they leave out.
+        Returns
+        -------
+        starts : array of int, shape (n_models + 1,)
+            Where the members of each model begin. Models are in the order of
+            ``itertools.combinations`` of the groups they leave out.
+        members : array of int
+            The members of all models, one model after the other.
         """
         hidden = [set(groups) for groups in self.left_out]
         pools = [
@@ -143,9 +154,11 @@ def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind
     """Return how many groups to make; "auto": the most whose models stay within ``max_models``."""
     least = 2 * radius + 1
     if n_units < least:
+        lower = "lower radius, or " if radius > 1 else ""
+        cure = "use finer units" if kind == "units" else f"give it more {kind}"
         raise InputError(
-            f"radius is {radius}, which needs at least {least} {kind}, but there are {n_units}: "
-            "lower radius, or use finer units"
+            f"radius is {radius}, which needs at least {least} {kind}, but the table has "
+            f"{n_units}: {lower}{cure}"
         )
     if n_groups == "auto":
         fitting = [g for g in range(least, n_units + 1) if comb(g, 2 * radius) <= max_models]
@@ -176,40 +189,54 @@ def choose_members(
 ) -> list[tuple[int, ...]]:
     """Choose sets of ``size`` groups, so that all sets of ``2 * radius`` are inside some of them.
 
-    As many as there are models, at most ``max_models``; every set is inside about equally many.
+    As many as there are models, at most ``max_models``, no two alike; every set of ``2 * radius``
+    is inside about equally many.
     """
     models = list(combinations(range(n_groups), 2 * radius))
     most = min(len(models), max_models)
     if comb(n_groups, size) <= most:
         return list(combinations(range(n_groups), size))
     if size == 2 * radius:
+        share = "" if size == n_groups - 1 else ", or raise leave_out, so that models share members"
         raise InputError(
             f"max_models is {max_models}, but {n_groups} groups and radius {radius} need "
-            f"{len(models)} models: raise max_models, lower n_groups, or use leave_out='auto', "
-            "where models share what is fitted"
+            f"{len(models)} models: raise max_models, or lower radius or n_groups{share}"
         )
     rng = np.random.default_rng([seed, n_groups, radius, size])
     number = {chosen: k for k, chosen in enumerate(models)}
     covered = np.zeros(len(models), dtype=np.int64)
-    members: list[tuple[int, ...]] = []
+    members: dict[tuple[int, ...], list[int]] = {}  # and the models inside each
     while len(members) < most:
         # extend one of the sets that are inside the fewest members, in the most useful way
-        rarest = models[int(rng.choice(np.flatnonzero(covered == covered.min())))]
-        rest = [group for group in range(n_groups) if group not in rarest]
-        best: tuple[float, tuple[int, ...], list[int]] | None = None
-        for _ in range(CANDIDATES):
-            added = rng.choice(rest, size - len(rarest), replace=False).tolist()
-            groups = tuple(sorted((*rarest, *added)))
-            inside = [number[chosen] for chosen in combinations(groups, 2 * radius)]
-            gain = float(np.sum(0.5 ** covered[inside].clip(max=60)))
-            if best is None or gain > best[0]:
-                best = gain, groups, inside
-        assert best is not None
-        members.append(best[1])
-        covered[best[2]] += 1
+        for k in np.lexsort((rng.random(len(models)), covered)):
+            larger = {
+                groups: [number[chosen] for chosen in combinations(groups, 2 * radius)]
+                for groups in _extensions(models[k], n_groups, size, rng)
+                if groups not in members
+            }
+            if larger:
+                break
+        else:
+            break
+        best = max(larger, key=lambda groups: np.sum(0.5 ** covered[larger[groups]].clip(max=60)))
+        members[best] = larger[best]
+        covered[larger[best]] += 1
     if covered.min() == 0:
         raise InputError(
             f"max_models is {max_models}, too few for {n_groups} groups and radius {radius}: "
             "raise max_models, lower n_groups, or raise leave_out"
         )
     return sorted(members)
+
+
+def _extensions(
+    chosen: tuple[int, ...], n_groups: int, size: int, rng: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Return sets of ``size`` groups that contain the chosen ones: all if they are few."""
+    rest = [group for group in range(n_groups) if group not in chosen]
+    added = size - len(chosen)
+    if comb(len(rest), added) <= CANDIDATES:
+        drawn = [list(groups) for groups in combinations(rest, added)]
+    else:
+        drawn = [rng.choice(rest, added, replace=False).tolist() for _ in range(CANDIDATES)]
+    return [tuple(sorted((*chosen, *groups))) for groups in drawn]

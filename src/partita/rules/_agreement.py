@@ -22,6 +22,7 @@ from ._bounds import check_row_bounds
 from ._left_out import Design, read_design, supersets
 
 SIDES = {"lower": -1, "mean": 0, "upper": 1}
+MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
 
 
 class Agreement(Settings):
@@ -103,17 +104,17 @@ class Agreement(Settings):
                 "of shape (rows, models)"
             )
         check_models("votes", array, design)
-        labels = np.full(len(array), -1) if fallback is None else array_of("fallback", fallback)
+        n_labels = check_indices("votes", array)
+        if fallback is None:
+            return self._decision_of(array, design, np.full(len(array), -1), n_labels)
+        labels = array_of("fallback", fallback)
         if labels.shape != (len(array),) or labels.dtype.kind not in "iub":
             raise InputError(
                 f"fallback has shape {labels.shape} and holds {labels.dtype}: give one class index "
                 "per row"
             )
-        for name, indices in (("votes", array), ("fallback", labels)):
-            if indices.min(initial=0) < (-1 if fallback is None else 0):
-                raise InputError(f"{name} holds a negative number: class indices start at 0")
-        n_labels = 1 + int(max(array.max(initial=0), labels.max(initial=0)))
-        return self.decision_of(array, design, labels, n_labels)
+        n_labels = max(n_labels, check_indices("fallback", labels))
+        return self._decision_of(array, design, labels, n_labels)
 
     def predict(self, values: Any, left_out: Any) -> Array:
         """Predict values.
@@ -146,16 +147,22 @@ class Agreement(Settings):
 
         Returns
         -------
-        low, high : arrays of float64, shape (n_samples,)
-            The least and the largest prediction an attacker may bring about, or beyond.
+        low : array of float64, shape (n_samples,)
+            The least prediction that an attacker can bring about.
+        high : array of float64, shape (n_samples,)
+            The largest one.
         """
         design = self._design(left_out)
         array = self._values(values, design)
-        if not isinstance(radius, Integral) or not 0 <= radius <= self.radius:
+        if (
+            not isinstance(radius, Integral)
+            or isinstance(radius, bool)
+            or not 0 <= radius <= self.radius
+        ):
             raise InputError(
                 f"radius is {radius!r}: these models bound 0 to {self.radius} attacked groups"
             )
-        return self.bounds_of(array, design, int(radius))
+        return self._bounds_of(array, design, int(radius))
 
     def certify_values(self, values: Any, left_out: Any, lower: Any, upper: Any) -> Certificates:
         """Certify that predicted values stay between bounds.
@@ -176,11 +183,11 @@ class Agreement(Settings):
         """
         design = self._design(left_out)
         array = self._values(values, design)
-        return self.values_of(array, design, lower, upper)
+        return self._values_of(array, design, lower, upper)
 
     # ---- checked arrays ----
 
-    def decision_of(
+    def _decision_of(
         self, votes: Array, design: Design, fallback: Array, n_labels: int
     ) -> Certificates:
         """Decide and certify checked votes; a fallback of -1 is the label with the most votes."""
@@ -190,7 +197,7 @@ class Agreement(Settings):
         counts = Counts("groups", design.n_groups)
         return Certificates(prediction, radius, runner_up if n_labels > 1 else None, counts)
 
-    def label_falls(self, votes: Array, design: Design, size: int) -> Array:
+    def _label_falls(self, votes: Array, design: Design, size: int) -> Array:
         """Return whether each set of ``size`` groups can change each row: bool (rows, sets).
 
         Exact: a set can, unless models agree that leave out it and more.
@@ -204,7 +211,7 @@ class Agreement(Settings):
             falls[rows] = ~unanimous[:, covers].any(axis=2)
         return falls
 
-    def value_falls(
+    def _value_falls(
         self, values: Array, design: Design, size: int, lower: Array, upper: Array
     ) -> Array:
         """Return whether each set of ``size`` groups may move each row out of its bounds."""
@@ -224,17 +231,17 @@ class Agreement(Settings):
             falls[rows] = (low < lower[rows, None]) | (high > upper[rows, None])
         return falls
 
-    def bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
+    def _bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
         """Bound checked values."""
         return kernels.agreement_bounds(values, design.bounds(radius), SIDES[self.side])
 
-    def values_of(self, values: Array, design: Design, lower: Any, upper: Any) -> Certificates:
+    def _values_of(self, values: Array, design: Design, lower: Any, upper: Any) -> Certificates:
         """Certify checked values."""
         low, high = check_row_bounds(lower, upper, len(values))
         radius = np.full(len(values), -1)
-        prediction, _ = self.bounds_of(values, design, 0)
+        prediction, _ = self._bounds_of(values, design, 0)
         for q in range(int(self.radius) + 1):
-            least, most = self.bounds_of(values, design, q)
+            least, most = self._bounds_of(values, design, q)
             radius[(radius == q - 1) & (least >= low) & (most <= high)] = q
         counts = Counts("groups", design.n_groups)
         return Certificates(prediction, radius, None, counts, of_values=True)
@@ -264,6 +271,18 @@ def check_models(name: str, array: Array, design: Design) -> None:
             f"{name} has {array.shape[1]} columns for {len(design.order)} models in left_out: "
             "expected one per model"
         )
+
+
+def check_indices(name: str, indices: Array) -> int:
+    """Return how many labels there are, at least; refuse what is no class index."""
+    if indices.min(initial=0) < 0:
+        raise InputError(f"{name} holds a negative number: class indices start at 0")
+    largest = int(indices.max(initial=0))
+    if largest >= MOST_LABELS:
+        raise InputError(
+            f"{name} holds {largest}: class indices count the labels from 0, up to {MOST_LABELS:,}"
+        )
+    return 1 + largest
 
 
 def blocks(n_rows: int, per_row: int) -> Iterator[slice]:

@@ -6,6 +6,7 @@ else: the proof rests on that.
 """
 
 from math import comb
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,7 @@ class PooledLabels(PooledRule):
         """Return every model's label, as an index: (rows, models)."""
         array = as_ballots(ballots)
         starts, members = self.pools
+        check_members("ballots", array, members, self.fallback)
         votes = np.empty((len(array), len(starts) - 1), np.int32)
 
         def work(rows: slice) -> int:
@@ -96,7 +98,9 @@ class PooledLabels(PooledRule):
             finite = np.isfinite(scores).all(axis=(1, 2))
             if not finite.all():
                 return int(np.argmin(finite))
-            scores = np.exp(scores) if self.as_probabilities else scores
+            if self.as_probabilities:
+                with np.errstate(over="ignore"):  # no infinity becomes a NaN: all are positive
+                    scores = np.exp(scores)
             votes[rows] = kernels.pooled_votes(scores, starts, members)
             return -1
 
@@ -109,11 +113,11 @@ class PooledLabels(PooledRule):
         if self.fallback is not None:
             fallback = ballots[:, self.fallback].argmax(axis=1)
         design = complete_design(self.n_groups, self.radius)
-        return Agreement(self.radius).decision_of(votes, design, fallback, ballots.shape[2])
+        return Agreement(self.radius)._decision_of(votes, design, fallback, ballots.shape[2])
 
     def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
         design = complete_design(self.n_groups, self.radius)
-        return Agreement(self.radius).label_falls(self.model_votes(ballots), design, size)
+        return Agreement(self.radius)._label_falls(self.model_votes(ballots), design, size)
 
     def _in_units(self, proof: Certificates, *options: Any) -> Certificates:
         raise InputError("reach does not apply to models that leave groups out: leave it out")
@@ -162,6 +166,7 @@ class PooledValues(PooledRule):
         array = np.ascontiguousarray(array_of("votes", ballots), dtype=np.float64)
         if array.ndim != 2:
             raise InputError(f"votes has shape {array.shape}: it must be (rows, members)")
+        check_members("votes", array, self.pools[1])
         finite = np.isfinite(array).all(axis=1)
         check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
         return array
@@ -179,21 +184,33 @@ class PooledValues(PooledRule):
     ) -> Certificates:
         """Certify that each row's prediction stays in [lower, upper]; the radius counts groups."""
         design = complete_design(self.n_groups, self.radius)
-        return self._agreement.values_of(self.model_values(votes), design, lower, upper)
+        return self._agreement._values_of(self.model_values(votes), design, lower, upper)
 
     def falls(self, ballots: Any, size: int, *bounds: Any) -> Array:
         design = complete_design(self.n_groups, self.radius)
         values = self.model_values(ballots)
         lower, upper = check_row_bounds(bounds[0], bounds[1], len(values))
-        return self._agreement.value_falls(values, design, size, lower, upper)
+        return self._agreement._value_falls(values, design, size, lower, upper)
 
     def interval(self, votes: Any, radius: int, reach: None = None) -> tuple[Array, Array]:
         """Bound the prediction under an attack on ``radius`` groups; infinite beyond the rule's."""
         values = self.model_values(votes)
+        if not isinstance(radius, Integral) or isinstance(radius, bool) or radius < 0:
+            raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
         if radius > self.radius:
             return np.full(len(values), -np.inf), np.full(len(values), np.inf)
         design = complete_design(self.n_groups, self.radius)
-        return self._agreement.bounds_of(values, design, int(radius))
+        return self._agreement._bounds_of(values, design, int(radius))
+
+
+def check_members(name: str, array: Array, members: Array, fallback: int | None = None) -> None:
+    """Refuse ballots of fewer members than there are: compiled code would read past their end."""
+    expected = 1 + max(int(members.max(initial=-1)), -1 if fallback is None else fallback)
+    if array.shape[1] != expected:
+        raise InputError(
+            f"{name} has {array.shape[1]} members for {expected} in the pools: expected one for "
+            "each"
+        )
 
 
 def complete_design(n_groups: int, radius: int) -> Design:

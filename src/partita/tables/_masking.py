@@ -1,9 +1,11 @@
 """Columns replaced by missing values, in whatever holds them.
 
-A masked column must keep nothing of what stood there. Numbers become floats whether or not they are
-masked, so that a table's types do not depend on the mask.
+A masked column must keep nothing of what stood there: neither values nor categories, nor a type
+that its values brought about. Numbers become floats whether or not they are masked, so that a
+table's types do not depend on the mask.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -14,24 +16,77 @@ from .._support.types import Array
 from ..errors import InputError
 
 
-def mask_columns(X: Any, positions: list[int]) -> Any:
-    """Return a copy of what ``Table.take`` returned, with some columns missing."""
+def mask_columns(
+    X: Any, positions: Sequence[int], numeric: Sequence[bool], keep_categories: bool = False
+) -> Any:
+    """Return a copy of what ``Table.take`` returned, with some columns missing.
+
+    Parameters
+    ----------
+    X : array or DataFrame
+        Rows with all columns.
+    positions : sequence of int
+        The columns to mask.
+    numeric : sequence of bool
+        Which columns held numbers in training: they are floats here, and a masked one is floats
+        even if it holds something else now.
+    keep_categories : bool, default=False
+        Whether a masked column keeps its categories, which a frame stores in the column's type.
+        Only where these are trusted: they come from the cells.
+
+    Raises
+    ------
+    InputError
+        If X is a sparse matrix.
+    """
     if scipy.sparse.issparse(X):
         raise InputError("X is a sparse matrix, in which no column can be masked: use X.toarray()")
     if isinstance(X, np.ndarray):
-        masked = X.astype(np.float64 if X.dtype.kind in "biu" else X.dtype)
-        masked[:, positions] = np.nan
-        return masked
-    frame = nw.from_native(X, eager_only=True)
-    columns = [_blank(frame[:, j], j in positions) for j in range(frame.shape[1])]
+        return _mask_array(X, list(positions))
+    frame = nw.from_native(X, eager_only=True).clone()  # an estimator may work in place
+    hidden = set(positions)
+    columns = []
+    for j in range(frame.shape[1]):
+        column = frame[:, j]
+        if numeric[j]:
+            column = _floats(column, j in hidden)
+        elif j in hidden:
+            column = _without_values(column, keep_categories)
+        columns.append(column)
     return frame.with_columns(*columns).to_native()
 
 
-def _blank(series: "nw.Series[Any]", blank: bool) -> "nw.Series[Any]":
-    """A column with floats for numbers, and without its values where it is to be blank."""
-    if series.dtype.is_numeric() or series.dtype == nw.Boolean:
-        series = series.cast(nw.Float64)
-    return series.shift(len(series)) if blank else series
+def _mask_array(X: Array, positions: list[int]) -> Array:
+    """An array of texts has room for its longest one: it becomes objects, which show no length."""
+    types = dict.fromkeys("biu", np.float64) | dict.fromkeys("UST", object)
+    masked = X.astype(types.get(X.dtype.kind, X.dtype))
+    masked[:, positions] = np.array("NaT", X.dtype) if X.dtype.kind in "mM" else np.nan
+    return masked
+
+
+def _floats(column: "nw.Series[Any]", blank: bool) -> "nw.Series[Any]":
+    """A column of numbers in one type, whatever its own; what is no number now stays as it is."""
+    if blank:
+        values = np.full(len(column), np.nan)
+    elif column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        values = column.cast(nw.Float64).to_numpy()
+    else:
+        return column
+    return nw.new_series(
+        column.name, np.array(values, np.float64), nw.Float64, backend=column.implementation
+    )
+
+
+def _without_values(column: "nw.Series[Any]", keep_categories: bool) -> "nw.Series[Any]":
+    if column.dtype not in (nw.Categorical, nw.Enum) or keep_categories:
+        return column.shift(len(column))
+    native = column.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "set_categories"):  # pandas
+        return nw.from_native(native.cat.set_categories([]), series_only=True)
+    if column.dtype == nw.Enum:  # its categories are a type of the user's
+        return column.shift(len(column))
+    empty = [None] * len(column)
+    return nw.new_series(column.name, empty, nw.Categorical, backend=column.implementation)
 
 
 def stack_rows(parts: list[Any]) -> Any:

@@ -155,7 +155,8 @@ def fit_training(
     with nullcontext() if cluster is None else connect(cluster) as client:
         place.begin(_resume_key(model, plan, about, training, batch_rows))
         submodels = _fit_missing(plan, data, place, batch_rows, client, model)
-        warn_of_failures([one.failure for one in submodels if one.failure is not None], len(plan))
+        causes = [one.failure for one in submodels if one.failure is not None]
+        warn_of_failures(causes, len(plan), plan.most_failures)
         _check_refits(plan, data, submodels, batch_rows, client)
     return model, place.finish(model, submodels, about)
 
