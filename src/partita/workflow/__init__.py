@@ -13,16 +13,20 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._certify_file import certify_parquet
+    from ._choice import Choice
+    from ._choose import choose
     from ._fit_parquet import fit_parquet
     from ._rule_search import search_rules
     from ._sweep import sweep
 
-__all__ = ["certify_parquet", "fit_parquet", "search_rules", "sweep"]
+__all__ = ["Choice", "certify_parquet", "choose", "fit_parquet", "search_rules", "sweep"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Choice": "_choice",
         "certify_parquet": "_certify_file",
+        "choose": "_choose",
         "fit_parquet": "_fit_parquet",
         "search_rules": "_rule_search",
         "sweep": "_sweep",

@@ -110,7 +110,7 @@ def sweep(
     rules = [task.rule(one["rule"], **_rule_settings(one)) for one in options]
     for rule in rules:
         rule.check()
-    request = _request(training, trial, rows, options)
+    request = request_facts(training, trial, rows, options)
     units_file = training.units_file
     units = choose_units(units_file.units, training.table.names, units_file.trusted, None)
     settings = _all_settings(
@@ -136,7 +136,7 @@ def sweep(
     }
 
 
-def _request(
+def request_facts(
     training: TrainingTable, trial: Trial, rows: HeldOut, options: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Everything that the curves depend on; the score is not among it."""

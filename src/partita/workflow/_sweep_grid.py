@@ -53,16 +53,16 @@ class Grid:
     ) -> "Grid":
         """The settings that lists such as "5,11,21" name; None: the usual ones."""
         usual = cls()
-        for rule in _parse_list("rules", rules, str) or ():
+        for rule in parse_list("rules", rules, str) or ():
             if rule not in RULES:
                 raise InputError(f"rules names {rule!r}: give some of {', '.join(RULES)}")
         return cls(
-            _parse_list("submodels", submodels, int),
-            _parse_list("rules", rules, str) or usual.rules,
-            _parse_list("margins", margins, float) or usual.margins,
-            _parse_list("priors", priors, float) or usual.priors,
-            _parse_list("stretches", stretches, float) or usual.stretches,
-            _parse_list("offsets", offsets, float) or usual.offsets,
+            parse_list("submodels", submodels, int),
+            parse_list("rules", rules, str) or usual.rules,
+            parse_list("margins", margins, float) or usual.margins,
+            parse_list("priors", priors, float) or usual.priors,
+            parse_list("stretches", stretches, float) or usual.stretches,
+            parse_list("offsets", offsets, float) or usual.offsets,
         )
 
     def label_rules(self) -> list[dict[str, Any]]:
@@ -142,7 +142,7 @@ class Trial:
                 check_share(name, share)
 
 
-def _parse_list(name: str, text: str | None, read: Callable[[str], Any]) -> list[Any] | None:
+def parse_list(name: str, text: str | None, read: Callable[[str], Any]) -> list[Any] | None:
     if text is None:
         return None
     try:
