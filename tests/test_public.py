@@ -42,6 +42,7 @@ PUBLIC = {
         "families",
         "fit_parquet",
         "pixels",
+        "search_offsets",
         "search_rules",
     ],
     "partita.audit": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
@@ -88,11 +89,15 @@ PUBLIC = {
         "SubmodelWarning",
     ],
     "partita.metrics": [
+        "Alarms",
+        "ClassCurve",
         "Curve",
         "Envelope",
         "certified_accuracy",
         "certified_accuracy_curve",
+        "certified_alarms",
         "certified_balanced_accuracy",
+        "certified_class_curves",
         "certified_recall",
         "certified_scorer",
         "envelope",
@@ -132,7 +137,13 @@ PUBLIC = {
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"],
-    "partita.workflow": ["certify_parquet", "fit_parquet", "search_rules", "sweep"],
+    "partita.workflow": [
+        "certify_parquet",
+        "fit_parquet",
+        "search_offsets",
+        "search_rules",
+        "sweep",
+    ],
 }
 # Without a name of their own for users: the command line is used as a command, and the kernels take
 # checked arrays only.

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
     from .rules import certify
-    from .workflow import certify_parquet, choose, fit_parquet, search_rules
+    from .workflow import (
+        certify_parquet,
+        choose,
+        fit_parquet,
+        search_offsets,
+        search_rules,
+    )
 
 __version__ = "0.1.0"
 
@@ -66,6 +72,7 @@ __all__ = [
     "families",
     "fit_parquet",
     "pixels",
+    "search_offsets",
     "search_rules",
 ]
 
@@ -99,6 +106,7 @@ _HOMES = {
     "families": "partition",
     "fit_parquet": "workflow",
     "pixels": "partition",
+    "search_offsets": "workflow",
     "search_rules": "workflow",
 }
 

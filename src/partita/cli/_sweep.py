@@ -72,7 +72,8 @@ def sweep(
         str | None,
         typer.Option(
             help="Offsets of the tournament to try, such as 0,0.5,1: multiples of the labels' log "
-            "shares."
+            "shares; or thresholds of a label, such as fraud=-1,fraud=0,fraud=2: head starts in "
+            "votes."
         ),
     ] = None,
     stretches: Annotated[

@@ -17,11 +17,11 @@ from sklearn.base import clone
 from .._support.arrays import array_of
 from .._support.progress import log
 from .._support.types import Array
+from ..ensemble._empty_proofs import is_nearly_constant
 from ..ensemble._fallback import fallback_scores
 from ..ensemble._full_model import fit_full_model, full_predictions
 from ..errors import EmptyProofWarning, InputError
-from ..metrics import certified_accuracy
-from ..metrics._curves import recall_at_radii
+from ..metrics import certified_accuracy, certified_balanced_accuracy
 from ..metrics._scores import check_radius
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
@@ -29,7 +29,6 @@ from ._candidates import Candidate, Variant, candidates
 from ._certified_table import CertifiedTable
 from ._choice import Choice, Judged, check_want, recommend
 from ._choose_parts import Parts
-from ._recommend import is_nearly_constant
 from ._tasks import TASKS
 
 
@@ -272,9 +271,7 @@ class _Judge:
         constant = False
         predicted = self.task.label_counts(certified.prediction)
         if predicted:
-            recall = recall_at_radii(truth, proof, length=self.radius + 1)
-            mean = np.mean(list(recall.values()), axis=0)
-            balanced = [float(mean[0]), float(mean[self.radius])]
+            balanced = [certified_balanced_accuracy(truth, proof, r) for r in (0, self.radius)]
             share = predicted.most_common(1)[0][1] / len(truth)
             commonest = max(self.task.label_counts(truth).values()) / len(truth)
             constant = is_nearly_constant(share, commonest)
