@@ -37,6 +37,7 @@ PUBLIC = {
         "certify_parquet",
         "certify_patches",
         "certify_rectangles",
+        "choose",
         "compare",
         "criticality",
         "families",
@@ -138,7 +139,9 @@ PUBLIC = {
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"],
     "partita.workflow": [
+        "Choice",
         "certify_parquet",
+        "choose",
         "fit_parquet",
         "search_offsets",
         "search_rules",
