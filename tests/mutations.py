@@ -874,6 +874,35 @@ BUGS = [
         'if self.training == "attackable":',
         ("tests/ensemble/test_leave_out.py",),
     ),
+    # ---- rare labels ----
+    Bug(
+        "alarms: one that the attacker just silences is kept",
+        "metrics/_alarms.py",
+        "proof.prediction == positive, proof.radius >= radius",
+        "proof.prediction == positive, proof.radius >= radius - 1",
+        ("tests/metrics/test_alarms.py",),
+    ),
+    Bug(
+        "precision: rows that an attacker adds are forgotten",
+        "metrics/_class_curves.py",
+        "possible = certain + false_now + falling",
+        "possible = certain + false_now",
+        ("tests/metrics/test_class_curves.py",),
+    ),
+    Bug(
+        "precision in summaries: only wrong rows can be added",
+        "workflow/_class_counts.py",
+        "        elif true != label:\n            others += radii",
+        "        elif true != label and true != predicted:\n            others += radii",
+        ("tests/workflow/test_class_counts.py",),
+    ),
+    Bug(
+        "offsets: certified by the rule that was fitted",
+        "workflow/_offset_search.py",
+        "        table = certified.under(moved)\n",
+        "        table = certified\n",
+        ("tests/workflow/test_offset_search.py",),
+    ),
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",

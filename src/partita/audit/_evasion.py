@@ -94,13 +94,18 @@ class Evader:
         return gains, choices
 
     def _greedy_plan(self, gains: Array, choices: Array) -> Plan:
-        """Units that share no submodel, by what they gain in one row."""
-        plan, touched = [], np.zeros(self.reach.shape[1], dtype=bool)
-        for unit in np.argsort(-gains, kind="stable"):
-            if np.isfinite(gains[unit]) and not (touched & self.reach[unit]).any():
+        """Units by what they gain in one row, those that share no submodel first.
+
+        Where all share some, as in models that leave units out, any.
+        """
+        order = [int(unit) for unit in np.argsort(-gains, kind="stable") if gains[unit] > -np.inf]
+        chosen, touched = [], np.zeros(self.reach.shape[1], dtype=bool)
+        for unit in order:
+            if not (touched & self.reach[unit]).any():
                 touched |= self.reach[unit]
-                plan.append((int(unit), int(choices[unit])))
-        return plan
+                chosen.append(unit)
+        chosen += [unit for unit in order if unit not in chosen] if len(chosen) == 1 else []
+        return [(unit, int(choices[unit])) for unit in chosen]
 
     def _units_needed(self, row: int, plan: Plan) -> float:
         """How many units of the plan break the row, by its ballots; infinite if they do not."""

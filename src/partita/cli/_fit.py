@@ -43,6 +43,36 @@ def fit(
         bool, typer.Option("--overwrite", help="Replace a model that is there.")
     ] = False,
     units: Units = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="partition: submodels on disjoint sets of columns. leave-out: models that leave "
+            "units out and must agree, with nearly a full model's accuracy for a small --radius."
+        ),
+    ] = "partition",
+    radius: Annotated[
+        int | None,
+        typer.Option(
+            help="With --method leave-out: how many units an attacker may own, 1 by default.",
+            min=1,
+        ),
+    ] = None,
+    groups: Annotated[
+        int | None,
+        typer.Option(help="With --method leave-out: how many groups units are put into.", min=3),
+    ] = None,
+    max_models: Annotated[
+        int | None,
+        typer.Option(help="With --method leave-out: how many fits at most, 150 by default.", min=3),
+    ] = None,
+    trusted_training: Annotated[
+        bool,
+        typer.Option(
+            "--trusted-training",
+            help="With --method leave-out: only rows to predict can be attacked, so one model is "
+            "enough, asked with units masked.",
+        ),
+    ] = False,
     submodels: Annotated[
         int | None,
         typer.Option(
@@ -143,10 +173,38 @@ def fit(
     csv = csv_options(sep, decimal, encoding)
     training = open_training(local_path(ctx, data), target, units, task, parse_split(split), csv)
     training = with_reference(ctx, training, reference, exchanges)
-    chosen = training.task.rule(rule, margin, prior, stretch, parse_offset(offset))
-    n_submodels = "auto" if submodels is None else submodels
-    behind = _behind_the_vote(training, fallback, gate)
-    model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet, **behind)
+    for_partition = {
+        "submodels": submodels,
+        "rule": rule,
+        "margin": margin,
+        "prior": prior,
+        "offset": offset,
+        "stretch": stretch,
+        "fallback": fallback,
+        "gate": gate,
+    }
+    for_leave_out = {
+        "radius": radius,
+        "groups": groups,
+        "max-models": max_models,
+        "trusted-training": trusted_training or None,
+    }
+    _check_method(method, for_partition, for_leave_out)
+    if method == "leave-out":
+        model = training.leave_out_ensemble(
+            estimator,
+            radius or 1,
+            seed,
+            verbose=not quiet,
+            n_groups=groups or "auto",
+            max_models=max_models or 150,
+            training="trusted" if trusted_training else "attackable",
+        )
+    else:
+        chosen = training.task.rule(rule, margin, prior, stretch, parse_offset(offset))
+        n_submodels = "auto" if submodels is None else submodels
+        behind = _behind_the_vote(training, fallback, gate)
+        model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet, **behind)
     model.set_params(n_jobs=jobs)
     families = (
         {}
@@ -166,6 +224,23 @@ def fit(
         print_json(_summary(training, model, out, families))
     else:
         _show(training, model, out, families)
+
+
+def _check_method(
+    method: str, for_partition: dict[str, Any], for_leave_out: dict[str, Any]
+) -> None:
+    """Refuse options of the other method."""
+    from ..errors import InputError
+
+    foreign = {"partition": for_leave_out, "leave-out": for_partition}
+    if method not in foreign:
+        raise InputError(f"method is {method!r}: it must be partition or leave-out")
+    for name, value in foreign[method].items():
+        if value is not None:
+            other = next(one for one in foreign if one != method)
+            raise InputError(
+                f"{name} goes with --method {other}, and the method is {method}: leave it out"
+            )
 
 
 def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> dict[str, Any]:
@@ -192,7 +267,7 @@ def _fit_in_memory(
     if full_model and fallback == estimator:  # one model on all columns is there already
         fitted = model.fallback_model_
         model.full_model_ = None if isinstance(fitted, FixedVote) else fitted
-    elif full_model:
+    elif full_model and model._full_member is None:
         model.full_model_ = fit_full_model(model, training.table, training.y)
     save(model, out, training.about(estimator, model=model, fallback=fallback))
 

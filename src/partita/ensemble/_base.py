@@ -122,7 +122,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
         answers = self._fallback_scores(table, sample_rows(table.n_rows))
-        self.warnings_ = self._constant_warnings(ballots, answers)
+        self.warnings_ = self._constant_warnings(ballots, target, answers)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
@@ -321,6 +321,16 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
     def _columns(self, t: int) -> list[int]:
         """Return the columns of submodel t, the trusted ones among them."""
         return self.units_.columns_of(self.partition_[t])
+
+    @property
+    def _full_member(self) -> Any:
+        """A submodel that sees all columns; None where there is none."""
+        return None
+
+    @property
+    def _n_fitted(self) -> int:
+        """How many submodels are fitted and stored."""
+        return len(self.partition_)
 
     def describe(self, t: int) -> str:
         """Describe submodel t by its units.

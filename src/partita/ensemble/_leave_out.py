@@ -180,10 +180,19 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
         sample = table.take(list(range(table.n_columns)), sample_rows(table.n_rows))
         ballots = np.stack(list(self._scores(open_table(sample))), axis=1)
-        self.warnings_ = self._constant_warnings(ballots)
+        self.warnings_ = self._constant_warnings(ballots, target)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
+
+    @property
+    def _full_member(self) -> Any:
+        whole = self._with_fallback or self.training == "trusted"
+        return self.estimators_[-1] if whole else None
+
+    @property
+    def _n_fitted(self) -> int:
+        return len(self.partition_) if self.training == "attackable" else 1
 
     def _hidden_columns(self) -> list[list[int]]:
         """Return the columns that each member leaves out."""

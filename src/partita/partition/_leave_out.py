@@ -17,6 +17,7 @@ from .._support.types import Array
 from ..errors import InputError
 from ._partition import Partition
 
+MOST_MODELS = 5000  # sets of 2 r groups; more would take too long to enumerate
 CANDIDATES = 64  # sets that are compared before one is taken
 
 
@@ -68,6 +69,11 @@ class LeaveOut:
             raise InputError(
                 f"radius is {self.radius}: with {n_groups} groups it must be from 1 to "
                 f"{(n_groups - 1) // 2}"
+            )
+        if comb(n_groups, size) > MOST_MODELS or len(self.left_out) > MOST_MODELS + 1:
+            raise InputError(
+                f"{n_groups} groups have {comb(n_groups, size):,} sets of {size}, and "
+                f"{len(self.left_out):,} members are given: {MOST_MODELS:,} are the most"
             )
         for groups in self.left_out:
             if list(groups) != sorted(set(groups)) or not set(groups) < set(range(n_groups)):

@@ -146,7 +146,7 @@ def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> An
         return load_estimator(name, read_checked(read, name, files[name]), trusted)
 
     networks = content.get("networks")
-    names = [] if networks is not None else submodel_files(files, len(model.partition_))
+    names = [] if networks is not None else submodel_files(files, model._n_fitted)
     found = {
         part: estimator(name)
         for part in OTHER_ESTIMATORS

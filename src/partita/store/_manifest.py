@@ -13,11 +13,15 @@ import numpy as np
 from .. import __version__
 from .._support.json_values import json_value
 from ..ensemble._classifier import FeaturePartitionClassifier
+from ..ensemble._leave_out import LeaveOutEnsemble
+from ..ensemble._leave_out_classifier import LeaveOutClassifier
+from ..ensemble._leave_out_regressor import LeaveOutRegressor
 from ..ensemble._regressor import FeaturePartitionRegressor
 from ..errors import StoreError
 from ..partition._partition import Overlap, Partition
 from ..partition._units import Units
 from ..rules import Median, Plurality, Rule, RunOff, TopK, Tournament
+from ._leave_out_manifest import build_leave_out, leave_out_facts
 from ._manifest_checks import (
     FORMAT,
     check_consistent,
@@ -31,28 +35,40 @@ from ._manifest_checks import (
     whole_number,
 )
 
-ENSEMBLES = {cls.__name__: cls for cls in (FeaturePartitionClassifier, FeaturePartitionRegressor)}
+ENSEMBLES: dict[str, Any] = {
+    cls.__name__: cls
+    for cls in (
+        FeaturePartitionClassifier,
+        FeaturePartitionRegressor,
+        LeaveOutClassifier,
+        LeaveOutRegressor,
+    )
+}
 RULES: dict[str, type[Rule]] = {
     cls.__name__: cls for cls in (Median, Plurality, RunOff, TopK, Tournament)
 }
-PLAIN_SETTINGS = ("image_shape", "label_attacks", "strict", "on_failure", "n_jobs", "verbose")
+SHARED_SETTINGS = ("strict", "on_failure", "n_jobs", "verbose")
+PARTITION_SETTINGS = ("image_shape", "label_attacks")
 LIBRARIES = ("numpy", "scikit-learn", "skops")
 
 
 def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
     """Everything that is stored of a fitted ensemble beside its submodels."""
     overlap = isinstance(model.partition_, Overlap)
+    leaves_out = isinstance(model, LeaveOutEnsemble)
     subsets = model.partition_.subsets if overlap else model.partition_
+    subsets = model.partition_.groups if leaves_out else subsets
+    names = SHARED_SETTINGS if leaves_out else (*SHARED_SETTINGS, *PARTITION_SETTINGS)
     seed = model.random_state
     # an older partita would load the vote without what is behind its gate: the format says so
     gate = None if getattr(model, "fallback", None) is None else int(model.gate)
     return {
-        "format": 1 if gate is None else FORMAT,
+        "format": 1 if gate is None and not leaves_out else FORMAT,
         "partita": __version__,
         "stored": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": {library: version(library) for library in LIBRARIES},
         "ensemble": type(model).__name__,
-        "settings": {name: _plain(getattr(model, name)) for name in PLAIN_SETTINGS},
+        "settings": {name: _plain(getattr(model, name)) for name in names},
         "random_state": int(seed) if hasattr(seed, "__index__") else None,
         "partition": {
             "sets": [list(units) for units in subsets],
@@ -69,7 +85,10 @@ def to_manifest(model: Any, files: dict[str, Any]) -> dict[str, Any]:
             "total": model.counts_.total,
             "trusted": list(model.counts_.trusted),
         },
-        "rule": {
+        "leave_out": leave_out_facts(model) if leaves_out else None,
+        "rule": None
+        if leaves_out
+        else {
             "name": type(model.rule_).__name__,
             "settings": {name: _plain(v) for name, v in model.rule_.get_params().items()},
         },
@@ -96,37 +115,27 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
         str(units["kind"]),
         tuple(units["trusted"]),
     )
-    subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
-    rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
-    rule.check()
-    settings = {name: manifest["settings"][name] for name in PLAIN_SETTINGS}
-    settings["image_shape"] = image_shape(settings["image_shape"], n_features)
+    settings = {name: manifest["settings"][name] for name in SHARED_SETTINGS}
     if settings["n_jobs"] is not None:  # more threads than submodels have nothing to do
-        settings["n_jobs"] = min(
-            whole_number(settings["n_jobs"], "n_jobs", least=None), len(subsets)
-        )
+        members = manifest["leave_out"]["left_out"] if manifest.get("leave_out") else ()
+        most = len(members or manifest["partition"]["sets"])
+        settings["n_jobs"] = min(whole_number(settings["n_jobs"], "n_jobs", least=None), most)
     seed = (
         0
         if manifest["random_state"] is None
         else whole_number(manifest["random_state"], "random_state")
     )
-    model = ENSEMBLES[manifest["ensemble"]](
-        partition=subsets,
-        units=units_,
-        rule=rule,
-        spread=1 if shifts is None else len(shifts),
-        random_state=seed,
-        **settings,
-    )
+    cls = ENSEMBLES[manifest["ensemble"]]
+    if issubclass(cls, LeaveOutEnsemble):
+        model = build_leave_out(cls, manifest, units_, settings, seed)
+    else:
+        model = _build_partition(cls, manifest, units_, settings, seed)
     if manifest["classes"] is not None:
         model.classes_ = labels_from_json(manifest["classes"])
-        model.classes = model.classes_.tolist()
+        if "classes" in model.get_params():
+            model.classes = model.classes_.tolist()
     if manifest.get("gate") is not None:  # what answers below it is among the files
         model.gate = gate_of(manifest, model)
-    model.partition_ = (
-        subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
-    )
-    model.units_, model.rule_ = units_, rule
     model.fixed_ballot_ = np.asarray(
         manifest["fixed_ballot"],
         dtype=np.float32 if manifest["classes"] is not None else np.float64,
@@ -143,6 +152,31 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     model._validate_params()
     check_consistent(model)
     check_kinds(model.kinds_, manifest["feature_names"])
+    return model
+
+
+def _build_partition(
+    cls: Any, manifest: dict[str, Any], units: Units, settings: dict[str, Any], seed: int
+) -> Any:
+    """The ensemble with its partition and its rule, not fitted yet."""
+    subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
+    rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
+    rule.check()
+    shape = image_shape(manifest["settings"]["image_shape"], count_columns(manifest))
+    model = cls(
+        partition=subsets,
+        units=units,
+        rule=rule,
+        spread=1 if shifts is None else len(shifts),
+        random_state=seed,
+        image_shape=shape,
+        label_attacks=manifest["settings"]["label_attacks"],
+        **settings,
+    )
+    model.partition_ = (
+        subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
+    )
+    model.units_, model.rule_ = units, rule
     return model
 
 

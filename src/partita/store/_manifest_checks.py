@@ -15,10 +15,11 @@ import numpy as np
 from .._support.types import Array
 from ..errors import StoreError
 from ..rules import Median, TopK
+from ..rules._pooled import PooledValues
 from ..tables._kinds import KINDS
 from ._layout import MANIFEST
 
-FORMAT = 2  # the newest; 1 has no gate and no fallback
+FORMAT = 2  # the newest; 1 has neither fallbacks nor ensembles that leave units out
 LARGEST_MANIFEST = 256 * 2**20  # bytes
 LARGEST_INTEGER = 2**64  # labels may be unsigned
 LARGEST_LABELS = 2**26  # bytes of all labels
@@ -153,7 +154,7 @@ def check_consistent(model: Any) -> None:
             raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
     is_regressor = model._task == "regression"
     if (
-        isinstance(model.rule_, Median) != is_regressor
+        isinstance(model.rule_, Median | PooledValues) != is_regressor
         or hasattr(model, "classes_") == is_regressor
         or model.fixed_ballot_.ndim != (0 if is_regressor else 1)
         or not np.isfinite(model.fixed_ballot_).all()

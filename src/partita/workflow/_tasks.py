@@ -14,6 +14,8 @@ from sklearn.base import is_classifier, is_regressor
 
 from .._support.types import Array
 from ..ensemble._classifier import FeaturePartitionClassifier
+from ..ensemble._leave_out_classifier import LeaveOutClassifier
+from ..ensemble._leave_out_regressor import LeaveOutRegressor
 from ..ensemble._regressor import FeaturePartitionRegressor
 from ..errors import InputError
 from ..rules import Median, Rule, Tournament, named_rule
@@ -29,7 +31,8 @@ class Task(ABC):
 
     name: ClassVar[str]  # as ``--task`` and JSON have it
     holds: ClassVar[str]  # what the target holds, for messages
-    ensemble: ClassVar[Any]
+    ensemble: ClassVar[Any]  # submodels on disjoint sets of columns
+    leave_out_ensemble: ClassVar[Any]  # models that leave units out
     default_score: ClassVar[str]  # what a sweep compares settings by
 
     @abstractmethod
@@ -82,6 +85,7 @@ class Classification(Task):
     name = "classification"
     holds = "labels"
     ensemble = FeaturePartitionClassifier
+    leave_out_ensemble = LeaveOutClassifier
     default_score = "balanced"
 
     def as_learnt(self, y: Array, kind: str) -> Array:
@@ -168,6 +172,7 @@ class Regression(Task):
     name = "regression"
     holds = "numbers"
     ensemble = FeaturePartitionRegressor
+    leave_out_ensemble = LeaveOutRegressor
     default_score = "accuracy"
 
     def as_learnt(self, y: Array, kind: str) -> Array:

@@ -84,20 +84,29 @@ class TrainingTable:
 
         A submodel that fails on its columns casts a fixed vote, so that proofs cover crashes.
         """
-        return self.task.ensemble(
-            named_estimator(estimator, self.task),
-            n_submodels=n_submodels,
-            partition="random"
-            if self.reference is None
-            else self.reference.partition(self.table.names),
-            units=self.units_file.units,
-            trusted=self.units_file.trusted,
-            rule=rule,
-            on_failure="vote",
-            random_state=seed,
-            verbose=verbose,
-            **more,
-        )
+        settings = self._settings(estimator, seed, verbose)
+        return self.task.ensemble(n_submodels=n_submodels, rule=rule, **settings, **more)
+
+    def leave_out_ensemble(
+        self, estimator: str, radius: int, seed: int, verbose: int = 1, **more: Any
+    ) -> Any:
+        """The ensemble that leaves units out, for a proof against ``radius`` of them."""
+        settings = self._settings(estimator, seed, verbose)
+        return self.task.leave_out_ensemble(radius=radius, **settings, **more)
+
+    def _settings(self, estimator: str, seed: int, verbose: int) -> dict[str, Any]:
+        """What ensembles of both methods have in common."""
+        return {
+            "estimator": named_estimator(estimator, self.task),
+            "partition": self.reference.partition(self.table.names)
+            if self.reference is not None
+            else "random",
+            "units": self.units_file.units,
+            "trusted": self.units_file.trusted,
+            "on_failure": "vote",
+            "random_state": seed,
+            "verbose": verbose,
+        }
 
     def about(
         self,

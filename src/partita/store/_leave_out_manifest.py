@@ -1,0 +1,56 @@
+"""What a manifest holds of a leave-out ensemble: its groups, and the groups each member leaves out.
+
+The rule follows from these, so it is built from them and not stored. Sizes are checked before
+anything is enumerated.
+"""
+
+from typing import Any
+
+from ..errors import StoreError
+from ..partition._leave_out import LeaveOut
+from ..partition._partition import Partition
+from ..partition._units import Units
+from ._layout import MANIFEST
+from ._manifest_checks import whole_number
+
+SETTINGS = ("max_models", "leave_out", "training")
+
+
+def leave_out_facts(model: Any) -> dict[str, Any]:
+    """What is stored of the members' sets."""
+    return {
+        "radius": int(model.radius),
+        "left_out": [list(groups) for groups in model.partition_.left_out],
+        "probabilities": bool(getattr(model.rule_, "as_probabilities", False)),
+        **{name: getattr(model, name) for name in SETTINGS},
+    }
+
+
+def build_leave_out(
+    cls: Any, manifest: dict[str, Any], units: Units, settings: dict[str, Any], seed: int
+) -> Any:
+    """The ensemble with its sets and its rule, not fitted yet."""
+    facts = manifest["leave_out"]
+    radius = whole_number(facts["radius"], "radius", least=1)
+    groups = Partition(manifest["partition"]["sets"])
+    left_out = tuple(
+        tuple(whole_number(group, "left_out") for group in one) for one in facts["left_out"]
+    )
+    sets = LeaveOut(groups, radius, left_out)
+    if sum(not one for one in left_out) != int(cls._with_fallback) or (
+        cls._with_fallback and left_out[-1]
+    ):
+        raise StoreError(f"{MANIFEST} is damaged: its model on all columns is not the last one")
+    model = cls(
+        radius=radius,
+        partition=groups,
+        units=units,
+        random_state=seed,
+        **settings,
+        **{name: facts[name] for name in SETTINGS},
+    )
+    model.units_, model.partition_ = units, sets
+    model.rule_ = model._agreement_rule(sets)
+    if cls._with_fallback:
+        model.rule_.as_probabilities = bool(facts["probabilities"])
+    return model
