@@ -8,10 +8,14 @@ NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is 
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell
 
 
-def constant_warnings(decided: Array, classes: Array) -> list[str]:
+CURE = "fewer submodels, another rule or a larger prior"
+LEAVE_OUT_CURE = "a smaller radius, or an estimator that gives rare labels more weight,"
+
+
+def constant_warnings(decided: Array, classes: Array, cure: str = CURE) -> list[str]:
     """Return a warning if nearly all of these training rows get one label.
 
-    ``decided`` holds the rows' predicted class indexes.
+    ``decided`` holds the rows' predicted class indexes; ``cure`` says what may help.
     """
     if len(decided) < ENOUGH_ROWS or len(classes) < 2:
         return []
@@ -22,6 +26,5 @@ def constant_warnings(decided: Array, classes: Array) -> list[str]:
     label = classes.tolist()[int(counts.argmax())]
     return [
         f"{share:.1%} of {len(decided)} training rows are predicted {label!r}: the model is "
-        "nearly a constant, and its radii say little; fewer submodels, another rule or a larger "
-        "prior may help"
+        f"nearly a constant, and its radii say little; {cure} may help"
     ]

@@ -100,7 +100,8 @@ class LabelDecisions(FeaturePartitionEnsemble):
 
     def _constant_warnings(self, ballots: Array, fallback: Array | None = None) -> list[str]:
         decided = self._decide(ballots, fallback)
-        return constant_warnings(np.searchsorted(self.classes_, decided), self.classes_)
+        positions = np.searchsorted(self.classes_, decided)
+        return constant_warnings(positions, self.classes_, self._constant_cure)
 
     def _statement(
         self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..certificates import Counts
-from ..ensemble._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
+from ..ensemble._empty_proofs import CURE, ENOUGH_ROWS, NEARLY_ALL
 from ..ensemble._failures import FixedVote
 from ..metrics._curves import correct_radius, shares_at_radii
 from ._certified_table import CertifiedTable
@@ -57,6 +57,8 @@ class Summary:
         Whether these are the rows that the model was fitted on.
     by_fallback : int, optional
         Rows that the full model behind the vote answers; None where there is no such model.
+    cure : str
+        What may help a model that is nearly a constant.
     """
 
     counts: Counts
@@ -73,6 +75,7 @@ class Summary:
     full_model_right: int | None = None
     on_training: bool = False
     by_fallback: int | None = None
+    cure: str = CURE
 
     @classmethod
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
@@ -90,6 +93,7 @@ class Summary:
             predicted=task.label_counts(certified.prediction),
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
+            cure=model._constant_cure,
         )
         if truth is None or proof is None:
             return summary
@@ -125,6 +129,7 @@ class Summary:
             _sum(self.full_model_right, other.full_model_right),
             self.on_training or other.on_training,
             _sum(self.by_fallback, other.by_fallback),
+            self.cure,
         )
 
     def constant_answer(self) -> dict[str, Any] | None:
@@ -174,8 +179,8 @@ class Summary:
             return []
         return [
             f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
-            "model is nearly a constant, and its proofs say little. Fewer submodels, another rule "
-            "or a larger prior may help: partita sweep --score balanced."
+            f"model is nearly a constant, and its proofs say little. {self.cure[0].upper()}"
+            f"{self.cure[1:]} may help: partita sweep --score balanced."
         ]
 
     def _beaten_warnings(self) -> list[str]:
