@@ -870,8 +870,8 @@ BUGS = [
     Bug(
         "masks: a setting of later decides what the fitted models are",
         "ensemble/_leave_out.py",
-        "if len(self.estimators_) == len(self.partition_):",
-        'if self.training == "attackable":',
+        "return len(self.estimators_) < len(self.partition_)",
+        'return self.training == "trusted"',
         ("tests/ensemble/test_leave_out.py",),
     ),
     # ---- rare labels ----
@@ -902,6 +902,21 @@ BUGS = [
         "        table = certified.under(moved)\n",
         "        table = certified\n",
         ("tests/workflow/test_offset_search.py",),
+    ),
+    # ---- models that leave units out ----
+    Bug(
+        "leave-out: another rule counts members",
+        "ensemble/_leave_out.py",
+        "        if not isinstance(self.rule_, PooledRule):",
+        "        if False:",
+        ("tests/ensemble/test_leave_out.py",),
+    ),
+    Bug(
+        "leave-out, report: curves of votes over members that share units",
+        "report/_numbers.py",
+        "    if not agreement and len(",
+        "    if len(",
+        ("tests/report/test_suspects.py",),
     ),
     # ---- the paper's tables ----
     Bug(

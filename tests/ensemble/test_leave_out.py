@@ -29,6 +29,7 @@ from partita import (
 )
 from partita.ensemble import FixedVote, TableBoostingClassifier
 from partita.partition import LeaveOut
+from partita.rules import Median, Plurality
 from tests.ensemble.type_reader import TypeReader
 
 X, Y = load_wine(return_X_y=True)
@@ -451,6 +452,19 @@ def test_settings_changed_after_the_fit_change_no_ballot(training):
     assert np.array_equal(clf.ballots(X), before)
     assert np.array_equal(after.radius, proof.radius)
     assert after.counts == proof.counts
+
+
+def test_another_rule_certifies_nothing():
+    """It would count members as if one unit reached one of them."""
+    clf = LeaveOutClassifier(NB, n_groups=4).fit(X, Y)
+    clf.rule_ = Plurality()
+    with pytest.raises(InputError, match=r"rule is Plurality\(\), but models that leave units out"):
+        clf.certify(X)
+    reg = LeaveOutRegressor(Ridge(), n_groups=4).fit(X, X[:, 0])
+    reg.rule_ = Median()
+    for certify in (lambda: reg.certify(X, tolerance=1.0), lambda: reg.interval(X, 1)):
+        with pytest.raises(InputError, match="decided by agreement alone"):
+            certify()
 
 
 def test_a_failed_fit_leaves_nothing_behind():

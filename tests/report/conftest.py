@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, store
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+    store,
+)
 from partita.report import gather, render
 from partita.rules import Plurality
 from partita.workflow._certified_table import CertifiedTable
@@ -92,6 +99,40 @@ def digits():
     X, y = load_digits(return_X_y=True)
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=21).fit(X[:900], y[:900])
     return CertifiedTable.of(clf, X[900:1200]), y[900:1200]
+
+
+def devices(X):
+    """The three columns of each measurement are one unit."""
+    return [name.replace("mean ", "").replace("worst ", "").replace(" error", "") for name in X]
+
+
+@pytest.fixture(scope="session")
+def left_out():
+    """Models that leave units out, on breast cancer by device: radius 1, ten groups of one unit."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    y = np.where(y, "benign", "malignant").astype(object)
+    clf = LeaveOutClassifier(GaussianNB(), units=devices(X)).fit(X[::2], y[::2])
+    return clf, X[1::2], y[1::2]
+
+
+@pytest.fixture(scope="session")
+def masked():
+    """One model whose training table is trusted, asked with units masked."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    units, trusted = devices(X), ["mean radius"]
+    clf = LeaveOutClassifier(
+        tree, units=units, trusted=trusted, n_groups=5, training="trusted"
+    ).fit(X[::2], y[::2])
+    return clf, X[1::2], y[1::2].to_numpy()
+
+
+@pytest.fixture(scope="session")
+def left_out_values():
+    """Models of numbers that leave columns out: radius 2, six groups of ten columns."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    reg = LeaveOutRegressor(Ridge(), radius=2, n_groups=6).fit(X[::2], y[::2])
+    return reg, X[1::2], y[1::2].to_numpy()
 
 
 @pytest.fixture(scope="session")

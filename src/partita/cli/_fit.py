@@ -293,7 +293,7 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
         "model": str(out),
         "task": training.task.name,
         "rows": training.table.n_rows,
-        "submodels": len(model.partition_),
+        "submodels": model._n_fitted,
         "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
         "rule": repr(model.rule_.brief()),
         "gate": model._gate(),
@@ -313,9 +313,10 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
     for warning in model.warnings_:
         print_warning(f"{warning}.")
     labels = f"{len(model.classes_)} labels" if hasattr(model, "classes_") else "numbers"
+    fitted = f"{model._n_fitted} submodels" if model._n_fitted > 1 else "one model"
     print_line(
-        f"Fitted {len(model.partition_)} submodels on {training.table.n_rows:,} rows for "
-        f"{training.target!r} ({labels}; --task says otherwise)."
+        f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "
+        "--task says otherwise)."
     )
     print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
     if model._gate():

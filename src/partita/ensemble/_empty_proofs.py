@@ -8,6 +8,10 @@ NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is 
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell
 
 
+CURE = "fewer submodels, another rule or a larger prior"
+LEAVE_OUT_CURE = "a smaller radius, or an estimator that gives rare labels more weight,"
+
+
 def is_nearly_constant(predicted: float, true: float) -> bool:
     """Whether one label is given to nearly all rows, and not because nearly all rows have it.
 
@@ -18,11 +22,13 @@ def is_nearly_constant(predicted: float, true: float) -> bool:
     return 1 - predicted < min(1 - NEARLY_ALL, (1 - true) / 2)
 
 
-def constant_warnings(decided: Array, classes: Array, common: float = 0.0) -> list[str]:
+def constant_warnings(
+    decided: Array, classes: Array, common: float = 0.0, cure: str = CURE
+) -> list[str]:
     """Return a warning if nearly all of these training rows get one label.
 
     ``decided`` holds the rows' predicted class indexes, ``common`` is the share of the most common
-    training label.
+    training label; ``cure`` says what may help.
     """
     if len(decided) < ENOUGH_ROWS or len(classes) < 2:
         return []
@@ -33,6 +39,5 @@ def constant_warnings(decided: Array, classes: Array, common: float = 0.0) -> li
     label = classes.tolist()[int(counts.argmax())]
     return [
         f"{share:.1%} of {len(decided)} training rows are predicted {label!r}: the model is "
-        "nearly a constant, and its radii say little; fewer submodels, another rule or a larger "
-        "prior may help"
+        f"nearly a constant, and its radii say little; {cure} may help"
     ]

@@ -14,6 +14,7 @@ from ..certificates import Certificates
 from ..rules import Rule
 from ..rules._statements import Statement
 from ..tables._table import Table
+from ._empty_proofs import CURE
 from ._plan import Plan
 
 
@@ -22,6 +23,12 @@ class TaskHooks:
 
     _task: ClassVar[str]  # "classification" or "regression"
     _default_estimator: ClassVar[Any]
+    _constant_cure: ClassVar[str] = CURE  # what may help a model that is nearly a constant
+
+    @property
+    def _trusts_training(self) -> bool:
+        """Whether certificates are about attacks on rows to predict alone."""
+        return False
 
     def _read_target(self, y: Any) -> Array:
         """Return the target, checked, as submodels learn it; remember the classes."""

@@ -103,7 +103,7 @@ class LabelDecisions(FeaturePartitionEnsemble):
     ) -> list[str]:
         decided = np.searchsorted(self.classes_, self._decide(ballots, fallback))
         common = float(np.unique(y, return_counts=True)[1].max() / len(y))
-        return constant_warnings(decided, self.classes_, common)
+        return constant_warnings(decided, self.classes_, common, self._constant_cure)
 
     def _statement(
         self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None

@@ -21,10 +21,12 @@ from ..partition._choose_partition import choose_partition
 from ..partition._columns import Columns
 from ..partition._leave_out import LeaveOut, choose_members, count_groups, left_out_size
 from ..partition._partition import Partition
+from ..rules._pooled import PooledRule
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
 from ._base import FEW_ROWS, FeaturePartitionEnsemble
 from ._canary import sample_rows
+from ._empty_proofs import LEAVE_OUT_CURE
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly
 from ._masked_training import accepts_missing, masked_rows, masked_tables
@@ -71,6 +73,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         "training": [StrOptions({"attackable", "trusted"})],
     }
 
+    _constant_cure: ClassVar[str] = LEAVE_OUT_CURE
     _with_fallback: ClassVar[bool]  # whether a model on all columns is fitted too
 
     def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
@@ -149,7 +152,15 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return f"submodel {t} (without {self.units_.kind} {shown}{more})"
 
     def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
-        """Return nothing: the rule counts groups itself, and q units lie in at most q groups."""
+        """Return nothing: agreement counts groups itself, and q units lie in at most q groups.
+
+        Another rule would count members, and one unit is seen by many of them.
+        """
+        if not isinstance(self.rule_, PooledRule):
+            raise InputError(
+                f"rule is {self.rule_!r}, but models that leave units out are decided by agreement "
+                "alone: for another rule use a FeaturePartitionClassifier or ...Regressor"
+            )
         return {}
 
     def __sklearn_tags__(self) -> Any:
@@ -186,9 +197,13 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return self
 
     @property
+    def _trusts_training(self) -> bool:
+        return len(self.estimators_) < len(self.partition_)  # `training` may be set anew
+
+    @property
     def _full_member(self) -> Any:
-        whole = self._with_fallback or self.training == "trusted"
-        return self.estimators_[-1] if whole else None
+        # a model of masked rows is no member: one that sees whole rows is fitted beside it
+        return self.estimators_[-1] if self._with_fallback and not self._trusts_training else None
 
     @property
     def _n_fitted(self) -> int:
@@ -200,7 +215,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
 
     def _scores(self, table: Table) -> Iterator[Array]:
-        if len(self.estimators_) == len(self.partition_):  # not by `training`: it may be set anew
+        if not self._trusts_training:
             yield from super()._scores(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"

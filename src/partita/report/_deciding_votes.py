@@ -5,8 +5,10 @@ from typing import Any
 import numpy as np
 
 from ..rules import Rule, RunOff, Tournament
+from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
 from ..workflow._wording import shortened
+from ._suspects import Disagreement
 
 LONGEST_LABEL = 24  # longer ones are cut in these sentences; other columns have them in full
 SHOWN_LABELS = 3  # whose votes are listed
@@ -16,11 +18,17 @@ def column_heading(rule: Rule) -> str:
     """The heading of the column that shows what decides."""
     if isinstance(rule, Tournament):
         return "closest duel"
+    if isinstance(rule, PooledRule):
+        return "models"
     return "round 2" if isinstance(rule, RunOff) else "votes"
 
 
-def deciding_votes(certified: CertifiedTable, i: int) -> dict[str, Any]:
+def deciding_votes(
+    certified: CertifiedTable, i: int, disagreement: Disagreement | None = None
+) -> dict[str, Any]:
     """How the label predicted for row i won.
+
+    ``disagreement``: what models say that leave units out, where the submodels do.
 
     Returns
     -------
@@ -41,6 +49,8 @@ def deciding_votes(certified: CertifiedTable, i: int) -> dict[str, Any]:
         vote = certified.model._vote(ballots)
         label, runner_up = classes[vote.prediction[0]], classes[vote.runner_up[0]]
     winner, second = (int(np.searchsorted(classes, one)) for one in (label, runner_up))
+    if disagreement is not None:
+        return disagreement.row(i, winner, second)
     name = _short(runner_up)
     if isinstance(certified.rule, Tournament):
         sentence, lead, sides = _duel(certified.rule, ballots, winner, second, name)

@@ -17,10 +17,12 @@ from ..certificates import Certificates
 from ..errors import InputError
 from ..metrics._curves import correct_radius, shares_at_radii
 from ..rules import TopK, named_rule
+from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
-from ._statements import banners_of, criterion_of, statements_of
+from ._statements import banners_of, criterion_of, price_of, statements_of
+from ._suspects import Disagreement, leave_out_numbers
 from ._sweep_numbers import sweep_numbers
 from ._unit_numbers import unit_numbers
 
@@ -109,6 +111,9 @@ def gather(
     right = None if truth is None or stated.proof is None else stated.proof.correct(truth)
     # a value that is not right now cannot stay right, so it is counted separately
     counted = right if stated.by_truth else None
+    disagreement = Disagreement.of(certified)
+    trusted = list(counts.trusted)
+    only_rows = model._trusts_training
     facts = {
         "title": title,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -117,7 +122,8 @@ def gather(
         "labels": json_value(getattr(model, "classes_", [])),
         "what": counts.what,
         "total": counts.total,
-        "trusted": list(counts.trusted),
+        "trusted": trusted[:-1] if only_rows else trusted,  # the last is the training table
+        "only_rows": only_rows,
         "label_attacks": bool(model.label_attacks),
         "on_failure": model.on_failure,
         "tolerance": certified.tolerance,
@@ -131,12 +137,13 @@ def gather(
         "gate": model._gate(),
         "by_fallback": int(certified.by_fallback.sum()),
         "decides": column_heading(certified.rule),
+        "leave_out": None if disagreement is None else leave_out_numbers(model, disagreement),
         "curves": _curves(certified, stated.proof),
         "widths": _widths(certified),
         "collective": _collective(stated, counted),
         "units": unit_numbers(stated, counted),
         "partition": _partition(model),
-        "rows": row_numbers(certified, stated, right, most_rows, DIGITS),
+        "rows": row_numbers(certified, stated, right, most_rows, DIGITS, disagreement),
         "quality": _quality(quality or {}),
         "sweep": None if sweep is None else sweep_numbers(sweep, DIGITS),
         "audit": None if audit is None else dict(audit),
@@ -144,6 +151,7 @@ def gather(
         "files": dict(files or {}),
     }
     facts |= {"criterion": criterion_of(facts), "banners": banners_of(facts)}
+    facts["price"] = price_of(facts)
     return facts | {"default": _default_radius(facts), "at": statements_of(facts)}
 
 
@@ -188,9 +196,11 @@ def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[
     """The share certified at every radius, by the model's rule first, then by the other rules."""
     if proof is None:
         return []
-    own = type(certified.rule).__name__.lower()
+    agreement = isinstance(certified.rule, PooledRule)
+    own = "agreement" if agreement else type(certified.rule).__name__.lower()
     curves = [{"name": own, "share": _shares(proof, certified.truth)}]
-    if len(getattr(certified.model, "classes_", ())) > 1:
+    # a vote over models that share most units would prove next to nothing
+    if not agreement and len(getattr(certified.model, "classes_", ())) > 1:
         # no gate can stand in front of a run-off
         others = ("tournament", "plurality") if certified.model._gate() else OTHER_RULES
         for name in others:
@@ -220,8 +230,11 @@ def _widths(certified: CertifiedTable) -> list[Any]:
 def _collective(stated: CertifiedTable, counted: Array | None) -> list[dict[str, Any]]:
     """What one attacker who owns the same units everywhere can do to the counted rows."""
     names = stated.model.units_.names
+    most = min(MOST_OWNED, len(names))
+    if isinstance(stated.rule, PooledRule):  # beyond its radius nothing is proven
+        most = min(most, stated.rule.radius)
     found = []
-    for radius in range(1, min(MOST_OWNED, len(names)) + 1):
+    for radius in range(1, most + 1):
         one = stated.collective(radius, rows=counted)
         if one is None:
             break

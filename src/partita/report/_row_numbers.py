@@ -9,14 +9,23 @@ from .._support.json_values import json_value
 from .._support.types import Array
 from ..workflow._certified_table import CertifiedTable
 from ._deciding_votes import deciding_votes
+from ._suspects import Disagreement
+
+MOST_VALUES = 50  # that are drawn in a row; of more, evenly many from the lowest to the highest
 
 
 def row_numbers(
-    certified: CertifiedTable, stated: CertifiedTable, right: Array | None, most: int, digits: int
+    certified: CertifiedTable,
+    stated: CertifiedTable,
+    right: Array | None,
+    most: int,
+    digits: int,
+    disagreement: Disagreement | None = None,
 ) -> list[dict[str, Any]]:
     """The rows with the smallest radius, from there up; values without a radius come last.
 
-    ``certified`` has the predictions, ``stated`` the certificates that the report is about.
+    ``certified`` has the predictions, ``stated`` the certificates that the report is about, and
+    ``disagreement`` what models say that leave units out, where the submodels do.
     """
     proof, critical, truth = stated.proof, stated.critical_units, certified.truth
     radius = np.zeros(len(certified), np.int64) if proof is None else proof.radius
@@ -36,17 +45,30 @@ def row_numbers(
             row["radius"] = int(radius[i]) if radius[i] >= 0 else None
             row["runner_up"] = json_value(runner_up, shown)
             row["critical_units"] = names[critical[:, i]].tolist() if radius[i] >= 0 else []
-        row |= _values(certified, i, digits) if has_values else deciding_votes(certified, i)
+        row |= (
+            _values(certified, i, digits, disagreement)
+            if has_values
+            else deciding_votes(certified, i, disagreement)
+        )
         rows.append(row)
     return rows
 
 
-def _values(certified: CertifiedTable, i: int, digits: int) -> dict[str, Any]:
-    """Every submodel's value for row i, and the interval for every r."""
-    votes = certified.model._votes(certified.ballots[i : i + 1])[0]
+def _values(
+    certified: CertifiedTable, i: int, digits: int, disagreement: Disagreement | None
+) -> dict[str, Any]:
+    """Every submodel's value for row i, or every model's, and the interval for every r."""
+    found: dict[str, Any] = {}
+    if disagreement is None:
+        votes = certified.model._votes(certified.ballots[i : i + 1])[0]
+    else:
+        votes, found = disagreement.said[i], disagreement.row(i)
+    values = np.sort(votes)
+    if len(values) > MOST_VALUES:
+        values = values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(np.int64)]
     intervals = certified.intervals.values()
-    return {
-        "values": json_value(np.sort(votes), digits),
+    return found | {
+        "values": json_value(values, digits),
         "low": [outward(low[i], -1, digits) for low, _ in intervals],
         "high": [outward(high[i], 1, digits) for _, high in intervals],
     }

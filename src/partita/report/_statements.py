@@ -126,7 +126,20 @@ def statements_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _whatever(facts: Mapping[str, Any], r: int) -> str:
-    return f"whatever is written into any {r} of the {facts['total']:,} {facts['what']}"
+    where = " of a row" if facts["only_rows"] else ""
+    return f"whatever is written into any {r} of the {facts['total']:,} {facts['what']}{where}"
+
+
+def price_of(facts: Mapping[str, Any]) -> str:
+    """What the proof costs in accuracy, beside one model on all columns; "" if not known."""
+    full = facts["quality"]["full_model"]
+    if full is None or not facts["known_truth"] or not facts["curves"]:
+        return ""
+    points = round(100 * (full - facts["curves"][0]["share"][0]), 1)
+    if points == 0:
+        return "none: as accurate"
+    size = f"{abs(points)} {'point' if abs(points) == 1 else 'points'}"
+    return f"{size} of accuracy" if points > 0 else f"none: {size} more accurate"
 
 
 def _share_at(facts: Mapping[str, Any], r: int, share: float) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
 
 
@@ -12,7 +13,8 @@ def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str
     """The units, the most critical first.
 
     ``critical``: in how many of the counted rows (all, if None) a unit could break the statement
-    alone. ``agreement``: how often its submodels' votes fulfil the statement.
+    alone. ``agreement``: how often its submodels' votes fulfil the statement; where units are left
+    out, the ``group`` of each is given instead.
     """
     model = stated.model
     critical = np.zeros(len(model.units_), np.int64)
@@ -21,6 +23,11 @@ def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str
         critical = rows.sum(axis=1)
     reach, agreement = np.asarray(model.partition_.incidence()), stated.agreement()
     shares = [_mean(agreement[submodels]) for submodels in reach]
+    rule = stated.rule
+    if isinstance(rule, PooledRule):  # nearly all members see each unit
+        shares, groups = [None] * len(reach), rule.unit_groups().tolist()
+    else:
+        groups = [None] * len(reach)
     names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
     order = sorted(
         range(len(model.units_)), key=lambda unit: (-critical[unit], -(shares[unit] or 0), unit)
@@ -30,6 +37,7 @@ def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str
             "name": model.units_.names[unit],
             "columns": [str(names[column]) for column in model.units_.columns[unit]],
             "submodels": np.flatnonzero(reach[unit]).tolist(),
+            "group": groups[unit],
             "critical": int(critical[unit]),
             "agreement": shares[unit],
         }

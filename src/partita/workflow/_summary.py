@@ -13,7 +13,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..certificates import Counts
-from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
+from ..ensemble._empty_proofs import CURE, ENOUGH_ROWS, is_nearly_constant
 from ..ensemble._failures import FixedVote
 from ..metrics._curves import correct_radius, shares_at_radii
 from ._certified_table import CertifiedTable
@@ -32,7 +32,6 @@ ON_TRAINING = (
     "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
     "right rows say nothing about new rows: certify a table that it has not seen."
 )
-CURE = "Fewer submodels, another rule or a larger prior may help: partita sweep --score balanced."
 FEW = 0.05  # of the rows of other labels, certified: nearly nothing is proven of them
 MANY = 0.25  # of all rows, certified with the commonest label: something is proven of that one
 LOOKED_AT = 3  # the largest radius at which that is looked at
@@ -73,6 +72,8 @@ class Summary:
         For labels: rows by radius, by their true label (None: not known) and their predicted one.
     common : float
         The share of the most common label among the training rows, 0 where it is not known.
+    cure : str
+        What may help a model that is nearly a constant.
     """
 
     counts: Counts
@@ -91,6 +92,7 @@ class Summary:
     by_fallback: int | None = None
     pairs: Pairs = field(default_factory=dict)
     common: float = 0.0
+    cure: str = CURE
 
     @classmethod
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
@@ -108,6 +110,7 @@ class Summary:
             predicted=task.label_counts(certified.prediction),
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
+            cure=model._constant_cure,
         )
         if proof is not None and summary.predicted:
             summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
@@ -149,6 +152,7 @@ class Summary:
             _sum(self.by_fallback, other.by_fallback),
             add_pairs(self.pairs, other.pairs),
             self.common,
+            self.cure,
         )
 
     def constant_answer(self) -> dict[str, Any] | None:
@@ -193,8 +197,12 @@ class Summary:
             return []
         return [
             f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
-            f"model is nearly a constant, and its proofs say little. {CURE}"
+            f"model is nearly a constant, and its proofs say little. {self._help()}"
         ]
+
+    def _help(self) -> str:
+        """What may help a model that is nearly a constant, as a sentence."""
+        return f"{self.cure[0].upper()}{self.cure[1:]} may help: partita sweep --score balanced."
 
     def _majority_warnings(self) -> list[str]:
         """Whether nearly all that is certified at a small radius is one label."""
@@ -216,7 +224,7 @@ class Summary:
         )
         return [
             f"FROM r = {radius} ON, NEARLY ALL THAT IS CERTIFIED IS {label!r}: {others} there. "
-            f"{CURE}"
+            f"{self._help()}"
         ]
 
     def _beaten_warnings(self) -> list[str]:
