@@ -17,13 +17,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 from partita import (
     FeaturePartitionClassifier,
+    LeaveOutClassifier,
     PartitaError,
     certify,
     certify_collective,
@@ -325,8 +328,17 @@ def test_json_files(tmp_path_factory, content):
 # ---- the store ----
 
 
-@pytest.fixture(scope="module")
-def stored(tmp_path_factory):
+STORED = {
+    "partition": FeaturePartitionClassifier(GaussianNB(), n_submodels=3, n_jobs=1),
+    "leave-out": LeaveOutClassifier(GaussianNB(), n_groups=3, n_jobs=1),
+    "masked": LeaveOutClassifier(
+        DecisionTreeClassifier(max_depth=2), training="trusted", n_groups=4, n_jobs=1
+    ),
+}
+
+
+@pytest.fixture(scope="module", params=STORED)
+def stored(request, tmp_path_factory):
     """A stored model, as bytes, what it says, and a place for damaged ones."""
 
     class Kept(tuple):  # hypothesis would print all the bytes
@@ -334,9 +346,7 @@ def stored(tmp_path_factory):
             return "a stored model"
 
     X, y = load_breast_cancer(return_X_y=True)
-    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3, n_jobs=1).fit(
-        X[:100, :6], y[:100]
-    )
+    clf = clone(STORED[request.param]).fit(X[:100, :6], y[:100])
     place = tmp_path_factory.mktemp("store")
     path = store.save(clf, place / "model.zip")
     folder = store.save(clf, place / "model")

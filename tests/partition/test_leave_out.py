@@ -70,6 +70,17 @@ def test_what_proves_nothing_is_refused(radius, left_out, message):
         LeaveOut(GROUPS, radius, left_out)
 
 
+@pytest.mark.parametrize(("n_groups", "radius"), [(101, 1), (1000, 2), (20_000, 3), (41, 20)])
+def test_sets_too_many_to_enumerate_are_refused_at_once(n_groups, radius):
+    message = rf"{n_groups:,} groups and radius {radius} have too many sets of groups"
+    with pytest.raises(InputError, match=message):
+        choose_members(n_groups, radius, 2 * radius, 150, 0)
+    with pytest.raises(InputError, match=message):
+        LeaveOut(Partition([[k] for k in range(n_groups)]), radius, ((0, 1),))
+    with pytest.raises(InputError, match=r"left_out has 5,002 members: 5,001 are the most"):
+        LeaveOut(GROUPS, 1, ((0, 1),) * 5002)
+
+
 # ---- how many groups, and how many of them a member leaves out ----
 
 

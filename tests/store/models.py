@@ -11,13 +11,13 @@ import pandas as pd
 from lightgbm import LGBMClassifier
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from partita import FeaturePartitionClassifier
+from partita import FeaturePartitionClassifier, LeaveOutClassifier
 from partita.rules import RunOff, TopK, Tournament
 
 X, Y = load_wine(return_X_y=True)
@@ -84,6 +84,21 @@ MODELS = {
             GaussianNB(), image_shape=(4, 3, 1), partition="patch", n_submodels=4
         ),
         X[:, :12],
+        Y,
+    ),
+    "leave-out": (
+        LeaveOutClassifier(
+            GaussianNB(), units={"a": ["c0", "c1"]}, trusted=["c5"], n_groups=5, random_state=3
+        ),
+        FRAME.drop(columns="text"),
+        np.array(["red", "white", "rosé"])[Y],
+    ),
+    "leave-out, decision values": (LeaveOutClassifier(RidgeClassifier(), radius=2), X[:, :6], Y),
+    "masked": (
+        LeaveOutClassifier(
+            DecisionTreeClassifier(max_depth=3), training="trusted", n_groups=4, max_models=20
+        ),
+        FRAME.drop(columns="text"),
         Y,
     ),
 }

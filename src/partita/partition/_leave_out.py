@@ -18,6 +18,8 @@ from ..errors import InputError
 from ._partition import Partition
 
 MOST_MODELS = 5000  # sets of 2 r groups; more would take too long to enumerate
+MOST_RADIUS = 20  # beyond it pairs of sets are too many in any case
+MOST_PAIRS = 2**27  # of a set of groups and a larger one, which rules tabulate
 CANDIDATES = 64  # sets that are compared before one is taken
 
 
@@ -70,20 +72,17 @@ class LeaveOut:
                 f"radius is {self.radius}: with {n_groups} groups it must be from 1 to "
                 f"{(n_groups - 1) // 2}"
             )
-        if comb(n_groups, size) > MOST_MODELS or len(self.left_out) > MOST_MODELS + 1:
-            raise InputError(
-                f"{n_groups} groups have {comb(n_groups, size):,} sets of {size}, and "
-                f"{len(self.left_out):,} members are given: {MOST_MODELS:,} are the most"
-            )
+        _check_size(n_groups, self.radius, len(self.left_out))
+        every_group = set(range(n_groups))
         for groups in self.left_out:
-            if list(groups) != sorted(set(groups)) or not set(groups) < set(range(n_groups)):
+            if list(groups) != sorted(set(groups)) or not set(groups) < every_group:
                 raise InputError(
                     f"left_out has the set {groups}: groups must be ascending, from 0 to "
                     f"{n_groups - 1}, and not all of them"
                 )
-        inside = {chosen for groups in self.left_out for chosen in combinations(groups, size)}
+        hidden = self._hidden_groups()
         for chosen in combinations(range(n_groups), size):
-            if chosen not in inside:
+            if not hidden[:, chosen].all(axis=1).any():
                 raise InputError(f"left_out has no member without the groups {chosen}")
 
     @property
@@ -141,13 +140,37 @@ class LeaveOut:
         members : array of int
             The members of all models, one model after the other.
         """
-        hidden = [set(groups) for groups in self.left_out]
+        hidden = self._hidden_groups()
         pools = [
-            [t for t, groups in enumerate(hidden) if groups.issuperset(chosen)]
+            np.flatnonzero(hidden[:, chosen].all(axis=1))
             for chosen in combinations(range(len(self.groups)), 2 * self.radius)
         ]
-        starts = np.cumsum([0, *map(len, pools)])
-        return starts, np.array([t for pool in pools for t in pool], dtype=np.int64)
+        return np.cumsum([0, *map(len, pools)]), np.concatenate(pools)
+
+    def _hidden_groups(self) -> Array:
+        """Return which groups each member leaves out: bool (n_members, n_groups)."""
+        hidden = np.zeros((len(self), len(self.groups)), dtype=bool)
+        for t, groups in enumerate(self.left_out):
+            hidden[t, list(groups)] = True
+        return hidden
+
+
+def _check_size(n_groups: int, radius: int, n_members: int = 0) -> None:
+    """Refuse what takes too long to enumerate; a stored model may claim any numbers."""
+    # groups and radius first, so that binomial coefficients stay small
+    if (
+        n_groups > MOST_MODELS
+        or radius > MOST_RADIUS
+        or comb(n_groups, 2 * radius) > MOST_MODELS
+        or max(comb(n_groups, q) * comb(n_groups - q, radius) for q in range(radius + 1))
+        > MOST_PAIRS
+    ):
+        raise InputError(
+            f"{n_groups:,} groups and radius {radius:,} have too many sets of groups: use fewer "
+            "groups or a smaller radius"
+        )
+    if n_members > MOST_MODELS + 1:
+        raise InputError(f"left_out has {n_members:,} members: {MOST_MODELS + 1:,} are the most")
 
 
 def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind: str) -> int:
@@ -192,6 +215,7 @@ def choose_members(
     As many as there are models, at most ``max_models``, no two alike; every set of ``2 * radius``
     is inside about equally many.
     """
+    _check_size(n_groups, radius)
     models = list(combinations(range(n_groups), 2 * radius))
     most = min(len(models), max_models)
     if comb(n_groups, size) <= most:

@@ -18,11 +18,16 @@ SETTINGS = ("max_models", "leave_out", "training")
 
 def leave_out_facts(model: Any) -> dict[str, Any]:
     """What is stored of the members' sets."""
+    # of what was fitted: settings may have been changed since
+    training = model.training
+    if hasattr(model, "estimators_"):
+        training = "trusted" if model._trusts_training else "attackable"
     return {
-        "radius": int(model.radius),
+        "radius": int(model.partition_.radius),
         "left_out": [list(groups) for groups in model.partition_.left_out],
         "probabilities": bool(getattr(model.rule_, "as_probabilities", False)),
         **{name: getattr(model, name) for name in SETTINGS},
+        "training": training,
     }
 
 
@@ -31,6 +36,11 @@ def build_leave_out(
 ) -> Any:
     """The ensemble with its sets and its rule, not fitted yet."""
     facts = manifest["leave_out"]
+    for part in ("gate", "networks"):
+        if manifest.get(part) is not None:
+            raise StoreError(f"{MANIFEST} is damaged: a model that leaves units out has no {part}")
+    if type(facts["probabilities"]) is not bool:
+        raise StoreError(f"{MANIFEST} is damaged: probabilities is neither true nor false")
     radius = whole_number(facts["radius"], "radius", least=1)
     groups = Partition(manifest["partition"]["sets"])
     left_out = tuple(
@@ -52,5 +62,5 @@ def build_leave_out(
     model.units_, model.partition_ = units, sets
     model.rule_ = model._agreement_rule(sets)
     if cls._with_fallback:
-        model.rule_.as_probabilities = bool(facts["probabilities"])
+        model.rule_.as_probabilities = facts["probabilities"]
     return model
