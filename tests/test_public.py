@@ -75,6 +75,8 @@ PUBLIC = {
         "LeaveOutRegressor",
         "TableBoostingClassifier",
         "TableBoostingRegressor",
+        "TableTreesClassifier",
+        "TableTreesRegressor",
     ],
     "partita.errors": [
         "EmptyProofWarning",

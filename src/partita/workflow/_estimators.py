@@ -1,4 +1,4 @@
-"""Estimators by name, for the command line: hgb, lightgbm, logistic, ridge, or module:Class.
+"""Estimators by name, for the command line: hgb, trees, lightgbm, logistic, ridge, module:Class.
 
 They take a frame of floats and texts with missing values, as it comes from a file. An estimator's
 structure is the same whatever the columns hold: what one column holds must not change how the
@@ -18,19 +18,28 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .._support.optional import require
-from ..ensemble._default_estimator import TableBoostingClassifier
+from ..ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
+from ..ensemble._table_trees import TableTreesClassifier, TableTreesRegressor
 from ..errors import InputError
 from ._tasks import TASKS, Task
 
-NAMES = ("hgb", "lightgbm", "logistic", "ridge")
+AUTO = "auto"  # what the ensemble takes by itself
+TABLE = {  # estimators for tables as they come, for labels and for numbers
+    "hgb": (TableBoostingClassifier, TableBoostingRegressor),
+    "trees": (TableTreesClassifier, TableTreesRegressor),
+}
+NAMES = (*TABLE, "lightgbm", "logistic", "ridge")
 LINEAR = {"logistic": "classification", "ridge": "regression"}  # the task of each
 MOST_CATEGORIES = 50  # a text column becomes at most this many columns of zeros and ones
 
 
 def named_estimator(name: str, task: Task) -> Any:
-    """The estimator that a name stands for; None is the default, hgb."""
-    if name == "hgb":
+    """The estimator that a name stands for; None, for "auto": the ensemble's own default."""
+    if name == AUTO:
         return None
+    if name in TABLE:
+        for_labels, for_numbers = TABLE[name]
+        return for_numbers() if task.name == "regression" else for_labels()
     if name == "lightgbm":
         return _lightgbm(task)
     if name in LINEAR:
@@ -38,7 +47,8 @@ def named_estimator(name: str, task: Task) -> Any:
             other = next(linear for linear, its_task in LINEAR.items() if its_task == task.name)
             raise InputError(
                 f"estimator {name!r} is for {TASKS[LINEAR[name]].holds}, and the target holds "
-                f"{task.holds}: use {other}, hgb, lightgbm or module:Class"
+                f"{task.holds}: use {other}, hgb, trees, lightgbm or "
+                "module:Class"
             )
         linear = LogisticRegression(max_iter=1000) if name == "logistic" else Ridge()
         return make_pipeline(_numbers_and_texts(), linear)
