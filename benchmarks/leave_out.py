@@ -1,4 +1,4 @@
-"""Leaving out against partitions: certified accuracy at r = 1 and 2 beside plain accuracy.
+"""Leaving out against partitions at r = 1 and 2: digits 93.1 % proven at 98.5 %, not 83.8 at 95.4.
 
     python benchmarks/leave_out.py                                # print the tables of the page
     python benchmarks/leave_out.py --run --data FOLDER [--tables digits gas] [--seeds 0 1 2]
@@ -22,12 +22,12 @@ from pathlib import Path
 
 import numpy as np
 from leave_out_data import TABLES, split
-from leave_out_report import print_page
+from leave_out_report import draw_frontiers, print_page
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import SplineTransformer, StandardScaler
+from sklearn.preprocessing import MinMaxScaler, SplineTransformer, StandardScaler
 from sklearn.svm import SVC, SVR
 from timing import command_without, processor
 
@@ -57,18 +57,21 @@ def estimators(table):
         SplineTransformer(n_knots=4, extrapolation="constant"),
         Ridge(3.0) if regression else RidgeClassifier(3.0),
     )
-    kernel = make_pipeline(
-        SimpleImputer(keep_empty_features=True),
-        StandardScaler(),
-        SVR(C=10.0) if regression else SVC(C=10.0),
-    )
+    kernels = {
+        name: make_pipeline(
+            SimpleImputer(keep_empty_features=True),
+            scaler,
+            SVR(C=10.0) if regression else SVC(C=10.0),
+        )
+        for name, scaler in (("kernel", StandardScaler()), ("kernel, 0 to 1", MinMaxScaler()))
+    }
     more = {"more boosting": boosting(max_iter=100, max_leaf_nodes=16, min_samples_leaf=10)}
     return {
         "boosting": boosting(),
         **({} if not regression and len(np.unique(table.y)) >= MANY_CLASSES else more),
         "extra trees": trees(100, min_samples_leaf=2 if regression else 1, n_jobs=1),
         "splines": splines,
-        "kernel": kernel,
+        **kernels,
     }
 
 
@@ -191,17 +194,24 @@ def choices(tried, one_model):
     return {"most certified": most, "accurate": max(near, key=lambda s: near[s][::-1])}
 
 
-if __name__ == "__main__":
+def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--run", action="store_true")
     parser.add_argument("--data", default="../shared/data")
     parser.add_argument("--tables", nargs="*", default=list(TABLES))
     parser.add_argument("--seeds", type=int, nargs="*", default=range(10))
     parser.add_argument("--learners", action="store_true")
+    parser.add_argument("--figure", help="where to draw both frontiers, such as frontiers.png")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     for table_name in options.tables if options.learners else ():
         learners(table_name, options.data)
     for table_name in options.tables if options.run else ():
         run(table_name, options.data, options.seeds)
+    if options.figure:
+        draw_frontiers(RESULTS, options.figure)
     print_page(RESULTS)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,29 +1,76 @@
-"""What benchmarks/leave_out.py prints of its results."""
+"""What benchmarks/leave_out.py prints and draws of its results."""
 
 import json
 
 import numpy as np
 
+METHODS = ("leave-out", "partition")
+WISHES = ("most certified", "accurate")
 
-def print_page(folder):
-    """One line per table and radius: means over the seeds, in %."""
+
+def runs_by_table(folder):
+    """The results of every seed, by table."""
     tables = {}
     for file in sorted(folder.glob("*-[0-9].json")):
         name, _, _ = file.stem.rpartition("-")
-        tables.setdefault(name, []).append(json.loads(file.read_text()))
-    methods = [
-        f"{m}, {w}" for w in ("most certified", "accurate") for m in ("leave-out", "partition")
-    ]
-    print("| table | seeds | r | one model | " + " | ".join(methods) + " |")
-    print("| --- | --- | --- | --- |" + " --- |" * len(methods))
-    for name, runs in tables.items():
+        tables.setdefault(name.replace("-", " "), []).append(json.loads(file.read_text()))
+    return tables
+
+
+def print_page(folder):
+    """One line per table and radius: means over the seeds on test rows, in %."""
+    columns = [f"{method}, {wish}" for wish in WISHES for method in METHODS]
+    print("| table | seeds | r | one model | " + " | ".join(columns) + " |")
+    print("| --- | --- | --- | --- |" + " --- |" * len(columns))
+    for name, runs in runs_by_table(folder).items():
         one = 100 * np.mean([run["one model"][1] for run in runs])
         for radius in ("r=1", "r=2"):
             cells = []
-            for method in methods:
-                found = [run[radius][method][1:] for run in runs if method in run.get(radius, {})]
+            for column in columns:
+                found = [run[radius][column][1:] for run in runs if column in run.get(radius, {})]
                 accuracy, certified = 100 * np.mean(found, axis=0) if found else (np.nan, np.nan)
                 cells.append(f"{certified:.1f} at {accuracy:.1f}")
-            print(
-                f"| {name} | {len(runs)} | {radius[2:]} | {one:.1f} | " + " | ".join(cells) + " |"
-            )
+            line = [name, str(len(runs)), radius[2:], f"{one:.1f}", *cells]
+            print(f"| {' | '.join(line)} |")
+
+
+def draw_frontiers(folder, place):
+    """One panel per table: every setting on validation rows, r = 1, and both frontiers."""
+    import matplotlib.pyplot as plt
+
+    tables = runs_by_table(folder)
+    n_rows = -(-len(tables) // 4)
+    figure, axes = plt.subplots(n_rows, 4, figsize=(12.5, 3.1 * n_rows), layout="constrained")
+    for ax in axes.flat[len(tables) :]:
+        ax.set_axis_off()
+    for ax, (name, runs) in zip(axes.flat, tables.items(), strict=False):
+        for method, colour, marker in zip(
+            METHODS, ("tab:orange", "tab:blue"), ("D", "o"), strict=True
+        ):
+            points = _validation_points(runs, method)
+            ax.plot(*points.T, marker, color=colour, alpha=0.35, markersize=4)
+            ax.plot(*_frontier(points).T, marker + "-", color=colour, label=method, markersize=5)
+        ax.axvline(100 * np.mean([run["one model"][1] for run in runs]), color="tab:red", ls=":")
+        ax.set_title(f"{name} ({len(runs)} seeds)", fontsize="medium")
+    figure.supxlabel("% right (dotted: one model on all columns)")
+    figure.supylabel("% right whatever one source says")
+    axes.flat[0].legend(frameon=False, fontsize="small")
+    figure.savefig(place, dpi=110)
+
+
+def _validation_points(runs, method):
+    """Accuracy and certified accuracy of every setting, in %, means over the seeds."""
+    found = {}
+    for run in runs:
+        for setting, shares in run["r=1"]["validation"].items():
+            if setting.startswith(method):
+                found.setdefault(setting, []).append(shares)
+    return 100 * np.array([np.mean(shares, axis=0) for shares in found.values()])
+
+
+def _frontier(points):
+    best = []
+    for point in sorted(points.tolist(), reverse=True):
+        if not best or point[1] > best[-1][1]:
+            best.append(point)
+    return np.array(best)

@@ -20,7 +20,15 @@ PAGES = sorted(
 NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 # not part of the project; the page does without
 WEATHER = ROOT.parent / "shared" / "data" / "weather_europe.parquet"
-SLOW = {"audit.md", "choosing.md", "cluster.md", "command-line.md", "sources.md", "vision.md"}
+SLOW = {
+    "audit.md",
+    "choosing.md",
+    "cluster.md",
+    "command-line.md",
+    "rare.md",
+    "sources.md",
+    "vision.md",
+}
 SHOWN = {"toml", "json", "text"}  # these blocks are not run
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[ ]*$", re.DOTALL | re.MULTILINE)
 
@@ -139,6 +147,7 @@ def test_prose_has_at_most_100_columns(page):
         ("vision_table.py", "guide/vision.md"),
         ("defences_table.py", "guide/baselines.md"),
         ("defaults.py", "results/defaults.md"),
+        ("leave_out.py", "results/leave-out.md"),
     ],
 )
 def test_tables_are_made_from_the_results(script, page):

@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
     from .rules import certify
-    from .workflow import certify_parquet, fit_parquet, search_rules
+    from .workflow import (
+        certify_parquet,
+        choose,
+        fit_parquet,
+        search_offsets,
+        search_rules,
+    )
 
 __version__ = "0.1.0"
 
@@ -60,11 +66,13 @@ __all__ = [
     "certify_parquet",
     "certify_patches",
     "certify_rectangles",
+    "choose",
     "compare",
     "criticality",
     "families",
     "fit_parquet",
     "pixels",
+    "search_offsets",
     "search_rules",
 ]
 
@@ -92,11 +100,13 @@ _HOMES = {
     "certify_parquet": "workflow",
     "certify_patches": "patches",
     "certify_rectangles": "patches",
+    "choose": "workflow",
     "compare": "baselines",
     "criticality": "collective",
     "families": "partition",
     "fit_parquet": "workflow",
     "pixels": "partition",
+    "search_offsets": "workflow",
     "search_rules": "workflow",
 }
 

@@ -315,13 +315,15 @@ class _Batch:
 
     def largest_totals(self, losses: Array, n_groups: int) -> Array:
         """Return what so many groups cost at most: (..., submodels) to (...)."""
+        if n_groups == 0:
+            return np.zeros(losses.shape[:-1], dtype=np.int64)
         return _largest(losses.astype(np.int64) @ self.reach.groups.T, n_groups)
 
 
 def _largest(totals: Array, number: int) -> Array:
     """Return the sum of the so many largest along the last axis."""
     rest = totals.shape[-1] - number
-    if number and rest > 0:
+    if rest > 0:
         totals = np.partition(totals, rest, axis=-1)
     return np.asarray(totals[..., max(0, rest) :].sum(axis=-1))
 

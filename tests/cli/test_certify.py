@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes, load_iris
+from sklearn.datasets import load_diabetes, load_digits, load_iris
+from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
@@ -393,3 +394,54 @@ def test_the_certified_accuracy_is_that_of_the_metric(partita, constant, digits)
     assert found["certified_accuracy"] == [
         certified_accuracy(frame[NINE], proof, r) for r in range(len(found["certified_accuracy"]))
     ]
+
+
+@pytest.fixture(scope="module")
+def one_percent(tmp_path_factory):
+    """Handwritten digits of which one in a hundred is an eight: a model, and rows it has not seen.
+
+    It finds half of them and proves none.
+    """
+    folder = tmp_path_factory.mktemp("eights")
+    digits = load_digits(as_frame=True).frame
+    eights = np.flatnonzero(digits["target"] == 8)
+    digits["target"] = np.where(digits["target"] == 8, "eight", "other")
+    digits = digits.drop(index=eights[16:])
+    train, new = train_test_split(digits, test_size=0.5, stratify=digits["target"], random_state=0)
+    train.to_parquet(folder / "train.parquet", index=False)
+    new.to_parquet(folder / "new.parquet", index=False)
+    new.drop(columns="target").to_parquet(folder / "unlabelled.parquet", index=False)
+    fit_model(folder / "train.parquet", "target", folder / "model", 9, estimator="logistic")
+    return folder
+
+
+def test_one_sees_at_once_that_only_the_common_label_is_certified(partita, one_percent, tmp_path):
+    model = one_percent / "model"
+    code, out, _ = partita("certify", model, one_percent / "new.parquet", "--json")
+    found = json.loads(out)
+    assert found["certified_accuracy"][2] > 0.85
+    assert found["certified_recall"]["eight"][2] == 0
+    assert found["warnings"][0].startswith(
+        "FROM r = 2 ON, NEARLY ALL THAT IS CERTIFIED IS 'other': of the 8 rows that have another"
+    )
+    kept = found["kept_predictions"]
+    assert kept["eight"][0] + kept["other"][0] == 820
+    code, out, _ = partita("certify", model, one_percent / "new.parquet")
+    text = " ".join(out.split())
+    assert code == 0
+    assert text.index("NEARLY ALL THAT IS CERTIFIED") < text.index("certified and right")
+    for name in ("recall of eight", "precision of eight", "precision of other"):
+        assert name in text
+    silenced = (
+        f"Of {kept['eight'][0]} rows predicted eight, {kept['eight'][1]} stay so at r = 1; of "
+        f"{kept['other'][0]} predicted other, {kept['other'][0] - kept['other'][1]} may become "
+        "eight."
+    )
+    assert silenced in text
+    code, out, _ = partita("certify", model, one_percent / "unlabelled.parquet", "--json")
+    without = json.loads(out)
+    assert without["kept_predictions"] == kept
+    assert "worst_case_precision" not in without
+    partita("report", model, one_percent / "new.parquet", "--out", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert page.index("NEARLY ALL THAT IS CERTIFIED") < page.index("<h1>")

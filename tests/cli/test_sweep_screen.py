@@ -37,6 +37,7 @@ def test_the_table_fits_a_terminal_of_80_columns(swept_rare, monkeypatch, capsys
     assert table.splitlines()[0].split() == [
         "r",
         "recall",
+        "precision",
         "accuracy",
         "mean",
         "recall",
@@ -52,20 +53,20 @@ def test_what_to_compare_with_stands_in_the_table(swept_rare, monkeypatch, capsy
     constant, full = swept_rare["constant"], swept_rare["full_model"]
     assert "Best mean certified recall at each radius r" in text
     assert re.search(
-        rf"^  any +50\.0 +{100 * constant['accuracy']:.1f}  always answering 'no'",
+        rf"^  any +50\.0 +0\.0 +{100 * constant['accuracy']:.1f}  always answering 'no'",
         text,
         re.MULTILINE,
     )
     assert re.search(
-        rf"^  0 +{100 * full['balanced']:.1f} +{100 * full['accuracy']:.1f}  one model on all "
-        r"columns, which proves",
+        rf"^  0 +{100 * full['balanced']:.1f} +{100 * full['lowest']:.1f} "
+        rf"+{100 * full['accuracy']:.1f}  one model on all columns, which proves",
         text,
         re.M,
     )
     for at in swept_rare["best"]:
         assert re.search(
-            rf"^  {at['radius']} +{100 * at['balanced']:.1f} +{100 * at['accuracy']:.1f}  "
-            rf"{at['fit']}",
+            rf"^  {at['radius']} +{100 * at['balanced']:.1f} +{100 * at['lowest']:.1f} "
+            rf"+{100 * at['accuracy']:.1f}  {at['fit']}",
             text,
             re.MULTILINE,
         )

@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import EmptyProofWarning, FeaturePartitionClassifier
-from partita.ensemble._empty_proofs import constant_warnings
+from partita.ensemble._empty_proofs import constant_warnings, is_nearly_constant
 
 NAMES = np.array(["no", "yes"])
 
@@ -34,3 +34,14 @@ def test_few_rows_and_single_classes_are_not_judged():
     assert constant_warnings(np.zeros(49, dtype=int), NAMES) == []
     assert constant_warnings(np.zeros(50, dtype=int), NAMES[:1]) == []
     assert len(constant_warnings(np.zeros(50, dtype=int), NAMES)) == 1
+
+
+def test_a_model_of_a_very_rare_label_is_no_constant():
+    assert is_nearly_constant(predicted=0.992, true=0.9)
+    assert not is_nearly_constant(predicted=0.99, true=0.9)
+    assert not is_nearly_constant(predicted=0.998, true=0.998)  # as rare as it is
+    assert is_nearly_constant(predicted=0.9995, true=0.998)
+    decided = (np.arange(1000) < 4).astype(int)
+    assert constant_warnings(decided, NAMES, common=0.995) == []
+    assert len(constant_warnings(decided, NAMES, common=0.99)) == 1
+    assert len(constant_warnings(0 * decided, NAMES, common=0.999)) == 1

@@ -88,3 +88,14 @@ def test_a_failure_names_the_estimator():
         FeaturePartitionClassifier(Joint(failure=InputError("X is too wide"))).fit(X, Y)
     with pytest.raises(SubmodelError, match="gave 2 submodels for 3 sets of columns"):
         FeaturePartitionClassifier(Joint(lose=1), n_submodels=3).fit(X, Y)
+
+
+def test_a_fallback_is_fitted_beside_joint_submodels():
+    plain = FeaturePartitionClassifier(Joint(), n_submodels=5).fit(X, Y)
+    clf = FeaturePartitionClassifier(Joint(), n_submodels=5, fallback=GaussianNB()).fit(X, Y)
+    assert np.array_equal(clf.ballots(X), plain.ballots(X))
+    vote = plain.certify(X)
+    full = GaussianNB().fit(X, Y).predict(X)
+    expected = np.where(vote.radius >= 1, vote.prediction, full)
+    assert np.array_equal(clf.predict(X), expected)
+    assert np.array_equal(clf.certify(X).radius, np.maximum(vote.radius - 1, 0))

@@ -41,14 +41,33 @@ def agreed_labels(votes, sets, n_groups, radius, nobody=-1):
     return label
 
 
-def largest_radius(votes, sets, n_groups, radius, n_labels, fallback):
+def covered_radius(votes, sets, n_groups, radius):
+    """The certificate of one row from its definition: every set of q groups is in a unanimous one.
+
+    For designs that are too large to try every attack on.
+    """
+    unanimous = [
+        set(groups)
+        for groups in combinations(range(n_groups), radius)
+        if len(set(votes[containing(sets, groups)])) == 1
+    ]
+
+    def holds(size):
+        return all(
+            any(set(groups) <= chosen for chosen in unanimous) for groups in attacks(n_groups, size)
+        )
+
+    return max(size for size in range(radius + 1) if size == 0 or holds(size))
+
+
+def largest_radius(votes, sets, n_groups, radius, n_labels, fallback, largest=None):
     """The largest q such that no attack on q groups changes one row's label.
 
     Every answer of every model that sees an attacked group is tried, and the attacker owns the
-    fallback.
+    fallback. ``largest``: no attack on more groups than this.
     """
     before = agreed_labels(votes[None], sets, n_groups, radius, fallback)[0]
-    for size in range(1, radius + 1):
+    for size in range(1, (largest or radius) + 1):
         for groups in attacks(n_groups, size):
             owned = attacked(sets, groups)
             answers = every_answer(n_labels, len(owned))
@@ -57,7 +76,7 @@ def largest_radius(votes, sets, n_groups, radius, n_labels, fallback):
             # -1, where the fallback decides, is another label if the attacker likes
             if (agreed_labels(changed, sets, n_groups, radius) != before).any():
                 return size - 1
-    return radius
+    return largest or radius
 
 
 @cache

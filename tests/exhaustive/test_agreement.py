@@ -78,6 +78,37 @@ def test_many_contested_profiles_are_certified_exactly(n_groups, radius, n_label
     assert_labels_hold(votes, n_groups, radius, n_labels, rng)
 
 
+def test_the_only_group_that_nobody_vouches_for_is_found():
+    """Every group but one is in a unanimous pair, the least that this takes is seven groups."""
+    sets, left_out = attacker.every_set(7, 2)
+    for alone in range(7):
+        others = [group for group in range(7) if group != alone]
+        pairs = [set(others[k : k + 2]) for k in (0, 2, 4)]
+        votes = np.array([[0 if any(pair <= set(own) for pair in pairs) else 1 for own in sets]])
+        votes[0, [k for k, own in enumerate(sets) if alone not in own]] = 0
+        proof = Agreement(2).certify(votes, left_out)
+        assert proof.prediction[0] == 0
+        assert proof.radius[0] == 0
+        assert attacker.largest_radius(votes[0], sets, 7, 2, 2, 0, largest=1) == 0
+
+
+@pytest.mark.parametrize(("n_groups", "radius"), [(7, 2), (8, 2), (7, 3), (8, 3), (9, 4)])
+def test_larger_designs_are_certified_by_the_definition(n_groups, radius):
+    """Some sets are unanimous, and all other models say anything."""
+    rng = np.random.default_rng(n_groups)
+    sets, left_out = attacker.every_set(n_groups, radius)
+    votes = rng.integers(2, size=(300, len(sets)))
+    for row in votes:
+        for _ in range(rng.integers(1, 12)):
+            groups = rng.choice(n_groups, radius, replace=False)
+            row[attacker.containing(sets, groups)] = 0
+    proof = Agreement(radius).certify(votes, left_out)
+    assert np.array_equal(proof.prediction, attacker.agreed_labels(votes, sets, n_groups, radius))
+    expected = [attacker.covered_radius(row, sets, n_groups, radius) for row in votes]
+    assert proof.radius.tolist() == expected
+    assert len(set(expected)) > 1
+
+
 def test_without_a_fallback_the_most_votes_decide_where_nobody_agrees():
     sets, left_out = attacker.every_set(4, 1)
     votes = np.array(list(product(range(3), repeat=6)))

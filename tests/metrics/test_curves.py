@@ -7,12 +7,11 @@ import pytest
 
 from partita import InputError
 from partita.certificates import Certificates, Counts
-from partita.metrics import certified_accuracy, certified_accuracy_curve, certified_recall, envelope
+from partita.metrics import certified_accuracy, certified_accuracy_curve, envelope
 from partita.metrics._curves import (
     FARTHEST,
     best_at_radii,
     correct_radius,
-    recall_at_radii,
     shares_at_radii,
 )
 
@@ -43,15 +42,6 @@ def test_shares_are_the_slow_obvious_count():
 
 def test_a_wrong_row_has_a_radius_of_minus_infinity(five):
     assert correct_radius(*five).tolist() == [3, 0, -np.inf, 5, 1]
-
-
-def test_the_recall_curve_of_a_label_is_its_recall_at_each_radius(five):
-    curves = recall_at_radii(*five)
-    assert list(curves) == [0, 1, 2]
-    for r in range(6):
-        found = {label: curve[r] for label, curve in curves.items()}
-        assert found == certified_recall(*five, r)
-    assert [len(curve) for curve in recall_at_radii(*five, length=2).values()] == [2, 2, 2]
 
 
 def test_the_envelope_names_the_first_of_the_best_settings(proof_of):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from partita.metrics import worst_case_precision
+
 HOSTILE = (
     "</script><script>window.hacked = 1</script>",
     "<img src=x onerror='window.hacked = 2'>",
@@ -30,11 +32,15 @@ def quality_of(certified, truth, **more):
     radii = range(radius.max() + 1)
     held = {r: (certified.prediction == truth) & (radius >= r) for r in radii}
     labels, counts = np.unique(truth, return_counts=True)
+    named = certified.prediction
     recall = [
         {
             "label": label,
             "rows": int(count),
             "share": [float(held[r][truth == label].mean()) for r in radii],
+            "predicted": int((named == label).sum()),
+            "kept": [int(((named == label) & (radius >= r)).sum()) for r in radii],
+            "precision": [worst_case_precision(truth, certified.proof, label, r) for r in radii],
         }
         for label, count in zip(labels, counts, strict=True)
     ]

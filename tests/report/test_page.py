@@ -12,7 +12,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.metrics import certified_accuracy
+from partita.metrics import certified_accuracy, worst_case_precision
 from partita.report import gather, render
 from partita.report._page import embedded
 from partita.workflow._certified_table import CertifiedTable
@@ -296,6 +296,10 @@ def test_a_model_with_a_constant_answer_has_the_same_page_with_and_without_a_scr
             "%",
             "0.0",
             "%",
+            "0",
+            "0",
+            "\u2013",  # nothing is predicted so
+            "\u2013",
         ]
 
 
@@ -374,6 +378,14 @@ def test_certified_recall_follows_the_slider(visit, cancer, page_of_cancer):
         recall = [float(held[truth == label].mean()) for label in ("benign", "malignant")]
         shown = page.locator("#recall .measure span").all_inner_texts()
         assert shown == [f"{100 * share:.1f} %" for share in [*recall, np.mean(recall)]]
+        kept, precision = (
+            page.locator(f"#recall .{name}-now").all_inner_texts() for name in ("kept", "precision")
+        )
+        for k, label in enumerate(("benign", "malignant")):
+            named = certified.prediction == label
+            assert kept[k] == str(np.sum(named & (certified.proof.radius >= radius)))
+            least = worst_case_precision(truth, certified.proof, label, radius)
+            assert float(precision[k].removesuffix(" %")) == pytest.approx(100 * least, abs=0.101)
         assert page.locator("#balanced").inner_text() == shown[-1]
         assert page.locator("#recall th .radius-now").inner_text() == str(radius)
         page.keyboard.press("ArrowRight")
@@ -458,3 +470,15 @@ def test_what_an_audit_warned_of_is_shown(visit, cancer):
     assert HOSTILE[0] in section.inner_text()
     del audited["warnings"]  # as earlier versions wrote it
     assert "Attacked for real" in render(gather(certified, title="Cancer", audit=audited))
+
+
+def test_every_label_is_shown_at_every_radius_without_a_script(visit, cancer, page_of_cancer):
+    recall = cancer[2]["quality"]["recall"]
+    page = visit(page_of_cancer, java_script_enabled=False)
+    lines = page.locator("#classes tbody tr")
+    assert lines.count() == 2 * len(recall) + 1
+    for k, one in enumerate(recall):
+        for line, shares in ((2 * k, one["share"]), (2 * k + 1, one["precision"])):
+            shown = lines.nth(line).locator("td").all_text_contents()[1:]
+            expected = [100 * share if share == 1 else min(100 * share, 99.9) for share in shares]
+            assert shown == [f"{share:.1f} %" for share in expected]

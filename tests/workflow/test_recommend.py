@@ -5,7 +5,6 @@ from partita.workflow._recommend import (
     best,
     fit_options,
     full_model_entry,
-    is_nearly_constant,
     recommended,
     why_no_more,
 )
@@ -58,13 +57,6 @@ def test_neither_one_model_nor_a_near_constant_is_recommended():
     assert full_model_entry([constant], BALANCED) is None
     assert recommended([one_model], BALANCED, CONSTANT) == []
     assert "more than one submodel" in why_no_more([one_model], BALANCED, CONSTANT, 0)
-
-
-def test_a_model_of_a_very_rare_label_is_no_constant():
-    assert is_nearly_constant(predicted=0.992, true=0.9)
-    assert not is_nearly_constant(predicted=0.99, true=0.9)
-    assert not is_nearly_constant(predicted=0.998, true=0.998)  # as rare as it is
-    assert is_nearly_constant(predicted=0.9995, true=0.998)
 
 
 def test_best_takes_the_first_of_equals():

@@ -33,6 +33,12 @@ def counted(truth, prediction, radius, full=None):
         right_by_label={label: Counter(radii[truth == label].tolist()) for label in labels},
         predicted=Counter(prediction.tolist()),
         full_model_right=full,
+        pairs={
+            (true, predicted): Counter(radius[(truth == true) & (prediction == predicted)].tolist())
+            for true in labels
+            for predicted in np.unique(prediction).tolist()
+            if np.any((truth == true) & (prediction == predicted))
+        },
     )
 
 
@@ -150,3 +156,42 @@ def test_failed_submodels_and_training_rows_are_warned_of(random_rows):
 def test_the_median_is_counted_without_the_rows(radii):
     summary = Summary(COUNTS, 9, 0, len(radii), Counter(radii))
     assert summary.to_dict()["median_radius"] == np.median(radii)
+
+
+def test_a_rare_label_of_which_nothing_is_certified_is_warned_of():
+    """One row in a hundred: a model that finds them, and proves only the others."""
+    truth, prediction = [0] * 990 + [1] * 10, [0] * 990 + [1] * 8 + [0] * 2
+    summary = counted(*rows_of(truth, prediction, [3] * 990 + [0] * 8 + [3] * 2))
+    (majority, _) = summary.warnings()
+    assert majority.startswith(
+        "FROM r = 1 ON, NEARLY ALL THAT IS CERTIFIED IS 0: of the 10 rows that have another label, "
+        "0 are right and certified there."
+    )
+    later = counted(*rows_of(truth, prediction, [3] * 990 + [1] * 8 + [3] * 2))
+    assert later.warnings()[0].startswith("FROM r = 2 ON, NEARLY ALL THAT IS CERTIFIED IS 0")
+    found = summary.to_dict()
+    assert found["certified_recall"]["1"] == [0.8, 0.0, 0.0, 0.0]
+    assert found["worst_case_precision"]["1"] == [1.0, 0.0, 0.0, 0.0]
+    assert found["kept_predictions"] == {"0": [992] * 4, "1": [8, 0, 0, 0]}
+    proven = counted(*rows_of(truth, prediction, [3] * 1000))
+    assert proven.warnings() == []  # 99.2 % of predictions are 0, and so they should be
+
+
+def test_without_the_truth_the_warning_is_about_predictions():
+    prediction, radius = np.array([0] * 95 + [1] * 5), np.array([2] * 95 + [0] * 5)
+    summary = Summary(
+        COUNTS,
+        n_submodels=9,
+        n_failed=0,
+        rows=100,
+        radii=Counter(radius.tolist()),
+        predicted=Counter(prediction.tolist()),
+        pairs={(None, 0): Counter({2: 95}), (None, 1): Counter({0: 5})},
+    )
+    (majority,) = summary.warnings()
+    assert "of the 5 rows that are predicted otherwise, 0 are certified there" in majority
+    summary.predicted = Counter({0: 998, 1: 2})
+    summary.rows = 1000
+    assert "nearly a constant" in summary.warnings()[0]
+    summary.common = 0.998  # as in training
+    assert "nearly a constant" not in "".join(summary.warnings())

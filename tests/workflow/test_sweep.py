@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
@@ -223,3 +223,63 @@ def test_that_settings_were_tuned_on_attackable_rows_is_disclosed(rare, swept_ra
         "The settings were chosen on the rows of later.csv. If an attacker could write there"
     )
     assert found["tuned"].endswith("'settings tuned on a trusted reference, later.csv'.")
+
+
+@pytest.fixture(scope="module")
+def one_percent(tmp_path_factory):
+    """Handwritten digits of which one in a hundred is an eight."""
+    X, y = load_digits(return_X_y=True)
+    rng = np.random.default_rng(0)
+    eights = rng.permutation(np.flatnonzero(y == 8))[:16]
+    rows = rng.permutation(np.concatenate([np.flatnonzero(y != 8), eights]))
+    frame = pd.DataFrame(X[rows], columns=[f"p{k}" for k in range(64)])
+    frame["label"] = np.where(y[rows] == 8, "eight", "other")
+    path = tmp_path_factory.mktemp("rare") / "eights.parquet"
+    frame.to_parquet(path, index=False)
+    return path
+
+
+def test_a_sweep_shows_what_is_certified_of_a_rare_label(one_percent):
+    grid = Grid(submodels=(1, 5, 9), margins=(0.5,), priors=(0.0, 0.9))
+    trial = Trial(estimator="logistic", holdout=0.5)
+    found = sweep(open_training(one_percent, "label"), grid, trial)
+    assert found["constant"]["accuracy"] > 0.985
+    assert found["nearly_constant"] > 0
+    for one in found["settings"]:
+        assert set(one["precision"]) == {"eight", "other"}
+        assert len(one["precision"]["eight"]) == len(one["curve"])
+        assert (np.diff(one["precision"]["eight"]) <= 0).all()
+    for entry in found["best"]:  # what is recommended certifies some of the rare rows
+        assert entry["lowest"] > 0
+        recall = next(
+            one["recall"]
+            for one in found["settings"]
+            if fit_options(one) == entry["fit"] and one["submodels"] == entry["submodels"]
+        )
+        assert entry["lowest"] == min(curve[entry["radius"]] for curve in recall.values())
+    first = found["one_label_from"]
+    assert first >= len(found["best"])
+    several = [one for one in found["settings"] if one["submodels"] > 1]
+    for r, any_left in ((first, False), (first - 1, True)):
+        left = [one["recall"]["eight"][r] for one in several if r < len(one["curve"])]
+        assert any(share > 0 for share in left) == any_left
+
+
+def test_thresholds_of_a_label_are_tried(one_percent):
+    grid = Grid.parse("5", "tournament", "0.5", "0.9", None, "0,eight=-1,eight=2")
+    trial = Trial(estimator="logistic", holdout=0.5, score="recall:eight")
+    found = sweep(open_training(one_percent, "label"), grid, trial)
+    recalls = [one["recall"]["eight"][0] for one in found["settings"]]
+    assert recalls[1] <= recalls[0] <= recalls[2]
+    for entry in found["best"]:
+        curves = {fit_options(one): one["precision"] for one in found["settings"]}
+        assert entry["precision"] == curves[entry["fit"]]["eight"][entry["radius"]]
+    assert fit_options(found["settings"][2]) == (
+        "--submodels 5 --margin 0.5 --prior 0.9 --offset eight=2"
+    )
+    with pytest.raises(InputError, match="offset names the label 'nine'"):
+        sweep(
+            open_training(one_percent, "label"),
+            Grid.parse("5", "tournament", "0.5", "0.9", None, "nine=1"),
+            trial,
+        )

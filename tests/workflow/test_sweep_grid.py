@@ -23,3 +23,8 @@ def test_the_usual_settings():
     assert not any("offset" in one for one in options)
     heads = Grid.parse(None, "tournament", "0.5", "1", None, "0,0.5,1").label_rules()
     assert [one.get("offset") for one in heads] == [None, 0.5, 1.0]
+    heads = Grid.parse(None, "tournament", "0.5", "1", None, "a=b=-1, yes=2").label_rules()
+    assert [one.get("offset") for one in heads] == [{"a=b": -1.0}, {"yes": 2.0}]
+    for wrong in ("=2", "yes=", "yes", "yes=two"):
+        with pytest.raises(InputError, match="head starts such as fraud=-1,fraud=2"):
+            Grid.parse(None, "tournament", "0.5", "1", None, wrong)

@@ -8,6 +8,7 @@ from ..workflow._summary import Summary
 from ..workflow._wording import answer_text, percent, shortened
 
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only
+MOST_PRECISIONS = 3  # of more classes only the recall is shown
 LONGEST_LABEL = 16
 
 
@@ -40,6 +41,23 @@ def show_summary(summary: Summary) -> None:
         ["r =", *map(str, radii)],
         rows,
     )
+    _show_alarms(found.get("kept_predictions", {}))
+
+
+def _show_alarms(kept: Mapping[str, Sequence[int]]) -> None:
+    """Of two labels, how many predictions of the rarer one an attacker can remove or add at r = 1.
+
+    So that the few rows that matter do not drown in shares of all rows.
+    """
+    if len(kept) != 2:
+        return
+    rare, common = sorted(kept, key=lambda label: kept[label][0])
+    now, others = kept[rare][0], kept[common][0]
+    stay, silent = (rows[1] if len(rows) > 1 else 0 for rows in (kept[rare], kept[common]))
+    print_line(
+        f"Of {now:,} rows predicted {rare}, {stay:,} stay so at r = 1; of {others:,} predicted "
+        f"{common}, {others - silent:,} may become {rare}."
+    )
 
 
 def _show_widths(summary: Summary) -> None:
@@ -60,8 +78,14 @@ def _recall_lines(found: Mapping[str, Any]) -> dict[str, Sequence[float]]:
     if len(recall) > MOST_CLASSES:
         lowest = min(recall, key=lambda label: recall[label][:2])
         return mean | {f"lowest recall ({shortened(lowest, LONGEST_LABEL)})": recall[lowest]}
-    return mean | {
+    lines = mean | {
         f"recall of {shortened(label, LONGEST_LABEL)}": share for label, share in recall.items()
+    }
+    if len(recall) > MOST_PRECISIONS:
+        return lines
+    return lines | {
+        f"precision of {shortened(label, LONGEST_LABEL)}": share
+        for label, share in found["worst_case_precision"].items()
     }
 
 

@@ -30,8 +30,28 @@ def sweep(
     ctx: typer.Context,
     data: Data,
     target: Target,
-    out: Annotated[Path, typer.Option(help="A folder for sweep.json and sweep.png.")],
+    out: Annotated[Path, typer.Option(help="A folder for what is found: .json and .png files.")],
     units: Units = None,
+    radius: Annotated[
+        int | None,
+        typer.Option(
+            help="Compare both methods, partition and leave-out, for a proof against so many "
+            "units, and recommend one.",
+            min=1,
+        ),
+    ] = None,
+    want: Annotated[
+        str | None,
+        typer.Option(
+            help="With --radius: what to recommend. certified (the default): the most rows "
+            "certified; accuracy=0.84: the most among those at least so accurate; balanced: the "
+            "highest mean certified recall."
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None,
+        typer.Option(help="With --radius: numbers of groups to try for leave-out, such as 6,12."),
+    ] = None,
     submodels: Annotated[
         str | None,
         typer.Option(
@@ -52,7 +72,8 @@ def sweep(
         str | None,
         typer.Option(
             help="Offsets of the tournament to try, such as 0,0.5,1: multiples of the labels' log "
-            "shares."
+            "shares; or thresholds of a label, such as fraud=-1,fraud=0,fraud=2: head starts in "
+            "votes."
         ),
     ] = None,
     stretches: Annotated[
@@ -103,23 +124,23 @@ def sweep(
 ) -> None:
     """Try many settings on held-out rows: the best one for each radius.
 
-    Run again after an interruption, it resumes.
+    With --radius, both methods are compared for that radius. Run again after an interruption, it
+    resumes.
     """
     from ..workflow._sweep_file import sweep_file
     from ..workflow._sweep_grid import Grid, Trial
     from ..workflow._training_table import open_training
     from ._sweep_screen import show_sweep
 
+    for_grid = {"rules": rules, "margins": margins, "priors": priors, "offsets": offsets}
+    for_grid |= {"stretches": stretches, "score": score}
+    _check_options(radius, {"want": want, "groups": groups}, for_grid)
     grid = Grid.parse(submodels, rules, margins, priors, stretches, offsets)
     csv = csv_options(sep, decimal, encoding)
     training = open_training(local_path(ctx, data), target, units, task, csv=csv)
     training = with_reference(ctx, training, reference, exchanges)
     rows = share_or_table(ctx, holdout)
     trial = Trial(estimator, rows, seed, tolerance, relative, last, group, score)
-    found = sweep_file(training, grid, out, trial, jobs=jobs, verbose=int(not quiet))
-    if as_json:
-        print_json(found)
-        return
     given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
     given |= {"--reference": reference, "--exchanges": exchanges}
     given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
@@ -130,4 +151,34 @@ def sweep(
         if value not in defaults
         for word in (option, value)
     ]
-    show_sweep(found, out, ["partita", "fit", data, "--target", target, *options])
+    command = ["partita", "fit", data, "--target", target, *options]
+    if radius is not None:
+        from ..workflow._choose_file import Wish, choose_file
+        from ..workflow._sweep_grid import parse_list
+        from ._choice_screen import show_choice
+
+        sizes = parse_list("submodels", submodels, int), parse_list("groups", groups, int)
+        wish = Wish(radius, want or "certified", *sizes)
+        choice, held_out = choose_file(training, wish, out, trial, jobs, int(not quiet))
+        if as_json:
+            print_json(choice.as_dict())
+        else:
+            show_choice(choice, held_out, out, command)
+        return
+    found = sweep_file(training, grid, out, trial, jobs=jobs, verbose=int(not quiet))
+    if as_json:
+        print_json(found)
+        return
+    show_sweep(found, out, command)
+
+
+def _check_options(
+    radius: int | None, with_radius: dict[str, str | None], without: dict[str, str | None]
+) -> None:
+    """Refuse options that go with the other kind of sweep."""
+    from ..errors import InputError
+
+    for name, value in (with_radius if radius is None else without).items():
+        if value is not None:
+            rest = "goes with --radius" if radius is None else "does not go with --radius"
+            raise InputError(f"{name} {rest}: leave it out")

@@ -35,6 +35,11 @@ def show_sweep(found: Mapping[str, Any], out: Any, command: Sequence[str]) -> No
         print_line("One model on all columns was not tried: add 1 to --submodels.")
     if best and found["no_more"]:
         print_line(f"Not listed, from r = {len(best)} on: {found['no_more']}")
+    if found["one_label_from"] is not None:
+        print_line(
+            f"From r = {found['one_label_from']} on, no setting certifies a row that has another "
+            f"label than {answer_text(found['constant']['answer'])}."
+        )
     if found["nearly_constant"]:
         several = found["nearly_constant"] > 1
         print_line(
@@ -60,7 +65,8 @@ def _show_table(found: Mapping[str, Any]) -> None:
         rows.append(["0", *_cells(full, columns), "one model on all columns, which proves nothing"])
     rows += [[str(one["radius"]), *_cells(one, columns), one["fit"]] for one in found["best"]]
     always = f"always answering {answer_text(constant['answer'])}"
-    rows.append(["any", *_cells(constant, columns), always])
+    # a constant has no row of any other label
+    rows.append(["any", *_cells({"lowest": 0.0, **constant}, columns), always])
     print_table(
         f"Best {found['score_words']} at each radius r, in %",
         ["r", *columns, "options of partita fit"],
@@ -73,10 +79,16 @@ def _columns(found: Mapping[str, Any]) -> dict[str, str]:
     """The columns of shares, by heading; what settings are compared by comes first."""
     if found["task"] == "regression":
         return {"right": "accuracy"}
-    both = {"accuracy": "accuracy", "mean recall": "balanced"}
+    accuracy = {"accuracy": "accuracy"}
+    recalls = {"mean recall": "balanced", "lowest": "lowest"}  # of all labels
     if found["score"] == "balanced":
-        return dict(reversed(both.items()))
-    return {"recall": "score"} | both if found["score"].startswith("recall:") else both
+        return recalls | accuracy
+    if found["score"].startswith("recall:"):
+        # what is bought, and what it costs
+        return (
+            {"recall": "score", "precision": "precision"} | accuracy | {"mean recall": "balanced"}
+        )
+    return accuracy | recalls
 
 
 def _cells(one: Mapping[str, Any], columns: Mapping[str, str]) -> list[str]:

@@ -122,7 +122,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
         answers = self._fallback_scores(table, sample_rows(table.n_rows))
-        self.warnings_ = self._constant_warnings(ballots, answers)
+        self.warnings_ = self._constant_warnings(ballots, target, answers)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self

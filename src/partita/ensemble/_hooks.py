@@ -39,8 +39,13 @@ class TaskHooks:
         """Return the function that makes a submodel's ballot from its columns."""
         raise NotImplementedError
 
-    def _constant_warnings(self, ballots: Array, fallback: Array | None = None) -> list[str]:
-        """Return warnings for a model that predicts one label for nearly all training rows."""
+    def _constant_warnings(
+        self, ballots: Array, y: Array, fallback: Array | None = None
+    ) -> list[str]:
+        """Return warnings for a model that predicts one label for nearly all training rows.
+
+        ``ballots`` are of some of them, ``y`` is the target of all.
+        """
         return []
 
     def _gate(self) -> int:

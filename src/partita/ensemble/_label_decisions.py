@@ -98,9 +98,12 @@ class LabelDecisions(FeaturePartitionEnsemble):
         own = with_winner(softmax(mean_scores(fallback[:, None])), fallback.argmax(axis=1))
         return np.where(self._by_fallback(ballots)[:, None], own, shares)
 
-    def _constant_warnings(self, ballots: Array, fallback: Array | None = None) -> list[str]:
-        decided = self._decide(ballots, fallback)
-        return constant_warnings(np.searchsorted(self.classes_, decided), self.classes_)
+    def _constant_warnings(
+        self, ballots: Array, y: Array, fallback: Array | None = None
+    ) -> list[str]:
+        decided = np.searchsorted(self.classes_, self._decide(ballots, fallback))
+        common = float(np.unique(y, return_counts=True)[1].max() / len(y))
+        return constant_warnings(decided, self.classes_, common)
 
     def _statement(
         self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None

@@ -180,7 +180,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
         sample = table.take(list(range(table.n_columns)), sample_rows(table.n_rows))
         ballots = np.stack(list(self._scores(open_table(sample))), axis=1)
-        self.warnings_ = self._constant_warnings(ballots)
+        self.warnings_ = self._constant_warnings(ballots, target)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self

@@ -4,6 +4,8 @@
 counting on arrays: it needs numpy alone and knows no models.
 """
 
+from ._alarms import Alarms, certified_alarms
+from ._class_curves import ClassCurve, certified_class_curves
 from ._curves import Curve, Envelope, certified_accuracy_curve, envelope
 from ._scorer import certified_scorer
 from ._scores import (
@@ -15,11 +17,15 @@ from ._scores import (
 )
 
 __all__ = [
+    "Alarms",
+    "ClassCurve",
     "Curve",
     "Envelope",
     "certified_accuracy",
     "certified_accuracy_curve",
+    "certified_alarms",
     "certified_balanced_accuracy",
+    "certified_class_curves",
     "certified_recall",
     "certified_scorer",
     "envelope",

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._support.arrays import array_of
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
@@ -51,6 +50,12 @@ def shares_at_radii(radii: Any, counts: Any = None, length: int | None = None) -
     >>> shares_at_radii([2, 0, -1], counts=[2, 1, 1], length=4).tolist()
     [0.75, 0.5, 0.5, 0.0]
     """
+    total = len(radii) if counts is None else int(np.sum(counts))
+    return np.asarray(rows_at_radii(radii, counts, length) / total)
+
+
+def rows_at_radii(radii: Any, counts: Any = None, length: int | None = None) -> Array:
+    """Count the rows with a radius of at least r, for r = 0, 1, ...; see shares_at_radii."""
     radius = np.asarray(radii, dtype=np.float64)
     if length is None:
         length = int(min(max(radius.max(initial=0), 0), FARTHEST)) + 1
@@ -58,18 +63,7 @@ def shares_at_radii(radii: Any, counts: Any = None, length: int | None = None) -
     rows = np.ones(len(radius), np.int64) if counts is None else np.asarray(counts, np.int64)
     at = np.zeros(length + 1, np.int64)
     np.add.at(at, place, rows)
-    return np.asarray(at[::-1].cumsum()[::-1][1:] / rows.sum())
-
-
-def recall_at_radii(y: Any, proof: Certificates, length: int | None = None) -> dict[Any, Array]:
-    """Compute every label's certified recall at r = 0, 1, ..., labels in sorted order."""
-    radius, labels = correct_radius(y, proof), array_of("y", y)
-    if length is None:
-        length = len(shares_at_radii(radius))
-    return {
-        label: shares_at_radii(radius[labels == label], length=length)
-        for label in np.unique(labels).tolist()
-    }
+    return np.asarray(at[::-1].cumsum()[::-1][1:])
 
 
 class Curve(NamedTuple):

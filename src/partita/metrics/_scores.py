@@ -67,6 +67,7 @@ def certified_recall(y: Any, proof: Certificates, radius: int = 0) -> dict[Any, 
     See Also
     --------
     certified_balanced_accuracy : The mean of these shares.
+    certified_class_curves : At every radius, with precision.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def certified_recall(y: Any, proof: Certificates, radius: int = 0) -> dict[Any, 
     {0: 0.3333333333333333, 1: 0.0}
     """
     check_radius(radius)
-    _check_about_labels(proof, "recall")
+    check_about_labels(proof, "recall")
     right = correct_radius(y, proof) >= radius
     labels, which = np.unique(array_of("y", y), return_inverse=True)
     shares = np.bincount(which, weights=right) / np.bincount(which)
@@ -153,6 +154,7 @@ def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 
     See Also
     --------
     certified_recall : What stays right of each label's rows.
+    certified_class_curves : Both for every label, at every radius.
 
     Examples
     --------
@@ -167,12 +169,7 @@ def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 
     0.5
     """
     check_radius(radius)
-    _check_about_labels(proof, "precision")
-    if proof.truth is not None:
-        raise InputError(
-            "proof is about given labels (TopK), not about predictions: precision needs the proof "
-            "of another rule"
-        )
+    check_about_predictions(proof, "precision")
     safe = correct_radius(y, proof) >= radius
     own = array_of("y", y) == label
     if not np.any(own):
@@ -221,9 +218,19 @@ def check_radius(radius: Any) -> None:
         raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
 
 
-def _check_about_labels(proof: Certificates, what: str) -> None:
+def check_about_labels(proof: Certificates, what: str) -> None:
     """Raise if a proof is about values."""
     if proof.of_values:
         raise InputError(
             f"proof is about numbers, and {what} is about labels: use certified_accuracy"
+        )
+
+
+def check_about_predictions(proof: Certificates, what: str) -> None:
+    """Raise if a proof is not about predicted labels."""
+    check_about_labels(proof, what)
+    if proof.truth is not None:
+        raise InputError(
+            f"proof is about given labels (TopK), not about predictions: {what} needs the proof "
+            "of another rule"
         )

@@ -62,10 +62,11 @@ def gather(
         What tells a useful proof from an empty one; every key may be absent or None. ``warnings``:
         texts; ``constant``: the ``answer`` and the ``share`` it gets right; ``full_model``: the
         share that one model on all columns gets right; ``recall``: for each ``label`` its number of
-        ``rows`` and its certified recall (``share``) at r = 0 and up; ``balanced``: the mean of
-        these; ``on_training``: whether these are the training rows; ``failed``: how many submodels
-        cast a fixed vote; ``tuned``: which settings were chosen on rows that an attacker could have
-        touched.
+        ``rows`` and its certified recall (``share``) at r = 0 and up, and if known how many rows
+        are ``predicted`` as it, how many of them are ``kept`` and what is left of its ``precision``
+        at r = 0 and up; ``balanced``: the mean of the recalls; ``on_training``: whether these are
+        the training rows; ``failed``: how many submodels cast a fixed vote; ``tuned``: which
+        settings were chosen on rows that an attacker could have touched.
     most_rows : int, default=1000
         How many rows the table lists, those with the smallest radius first.
 
@@ -170,6 +171,9 @@ def _quality(quality: Mapping[str, Any]) -> dict[str, Any]:
                 "label": json_value(one["label"]),
                 "rows": int(one["rows"]),
                 "share": json_value(one["share"]),
+                "predicted": one.get("predicted"),
+                "precision": json_value(one.get("precision") or []),
+                "kept": json_value(one.get("kept") or []),
             }
             for one in quality.get("recall") or []
         ],

@@ -103,7 +103,10 @@ def _script_data(facts: dict[str, Any]) -> dict[str, Any]:
     """What the script needs and the page's HTML does not say."""
     names = ("task", "what", "default", "at")
     return {name: facts[name] for name in names} | {
-        "recall": [one["share"] for one in facts["quality"]["recall"]],
+        **{
+            name: [one[key] for one in facts["quality"]["recall"]]
+            for name, key in (("recall", "share"), ("kept", "kept"), ("precision", "precision"))
+        },
         "balanced": facts["quality"]["balanced"],
         "rows": [
             {key: row[key] for key in KEYS if key in row}

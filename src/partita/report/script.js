@@ -46,6 +46,11 @@ function fillRecall() {
     cells[k].querySelector("span").textContent = percentOrDash(share);
     if (k === facts.recall.length && at("balanced")) at("balanced").textContent = percentOrDash(share);
   });
+  const now = (shares) => (radius < shares.length ? shares[radius] : 0);
+  document.querySelectorAll("#recall .kept-now").forEach((cell, k) => { cell.textContent = grouped(now(facts.kept[k])); });
+  document.querySelectorAll("#recall .precision-now").forEach((cell, k) => {
+    if (cell.textContent !== "–") cell.textContent = percent(now(facts.precision[k])); // a dash: nothing is predicted so
+  });
   if (!facts.recall.length && facts.balanced.length) {
     at("balanced").textContent = percentOrDash(radius < facts.balanced.length ? facts.balanced[radius] : 0);
   }

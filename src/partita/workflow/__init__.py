@@ -2,9 +2,9 @@
 
 The walk of one table: ``_training_table`` (what ``partita fit`` reads) or ``_stored_model`` and
 ``_prediction_table`` (what ``partita certify`` opens), ``_certified_table`` (every row certified
-once), ``_summary`` (what is said about all rows). ``_sweep`` and ``_rule_search`` try many
-settings; ``_fit_parquet``, ``_submodel_task`` and ``_cluster`` fit on large tables and many
-machines.
+once), ``_summary`` (what is said about all rows). ``_sweep``, ``_rule_search`` and
+``_offset_search`` try many settings; ``_fit_parquet``, ``_submodel_task`` and ``_cluster`` fit on
+large tables and many machines.
 """
 
 from typing import TYPE_CHECKING
@@ -13,17 +13,31 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._certify_file import certify_parquet
+    from ._choice import Choice
+    from ._choose import choose
     from ._fit_parquet import fit_parquet
+    from ._offset_search import search_offsets
     from ._rule_search import search_rules
     from ._sweep import sweep
 
-__all__ = ["certify_parquet", "fit_parquet", "search_rules", "sweep"]
+__all__ = [
+    "Choice",
+    "certify_parquet",
+    "choose",
+    "fit_parquet",
+    "search_offsets",
+    "search_rules",
+    "sweep",
+]
 
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
+        "Choice": "_choice",
         "certify_parquet": "_certify_file",
+        "choose": "_choose",
         "fit_parquet": "_fit_parquet",
+        "search_offsets": "_offset_search",
         "search_rules": "_rule_search",
         "sweep": "_sweep",
     },

@@ -4,11 +4,11 @@ Always giving the same answer is proven at every radius. Whatever does not beat 
 recommended: a certified accuracy alone may be a constant's. Nothing here knows models or tables.
 """
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..ensemble._empty_proofs import NEARLY_ALL
 from ..errors import InputError
 from ._wording import answer_text, percent
 
@@ -160,23 +160,31 @@ def why_no_more(
     return f"{always} scores as much or more ({percent(share)}), whatever an attacker does."
 
 
-def is_nearly_constant(predicted: float, true: float) -> bool:
-    """Whether one label is given to nearly all rows, and not because nearly all rows have it.
+def one_label_from(settings: Sequence[Setting], constant: Mapping[str, Any]) -> int | None:
+    """From which radius on nothing is certified but the most common label; None: from none.
 
-    ``predicted``: the share of the label that is predicted most often; ``true``: that of the label
-    that is most common. Where more than 98 % of rows have one label, a setting counts as a model if
-    it gives the others at least half as often as they occur.
+    That is, no setting has a row of another label that is right and stays so, while some setting
+    has one of the most common label.
     """
-    return 1 - predicted < min(1 - NEARLY_ALL, (1 - true) / 2)
+    models = [one for one in settings if one["submodels"] > 1 and one.get("recall")]
+    common = str(constant["answer"])
+    others = [curve for one in models for label, curve in one["recall"].items() if label != common]
+    first = max((sum(share > 0 for share in curve) for curve in others), default=0)
+    anything = any(at(one["recall"].get(common, ()), first) > 0 for one in models)
+    return first if anything else None
 
 
 def fit_options(one: Setting) -> str:
     """A setting as options of ``partita fit``; margin and prior always, or fit chooses its own."""
     options = [f"--submodels {one['submodels']}"]
-    options += [
-        f"--{name} {_number(value) if isinstance(value, float) else value}"
-        for name, value in one["options"].items()
-    ]
+    for name, value in one["options"].items():
+        if isinstance(value, Mapping):  # head starts by label
+            options += [
+                f"--{name} {shlex.quote(f'{label}={_number(votes)}')}"
+                for label, votes in value.items()
+            ]
+        else:
+            options.append(f"--{name} {_number(value) if isinstance(value, float) else value}")
     default = ("--stretch 1", "--rule median", "--rule tournament")
     return " ".join(option for option in options if option not in default)
 
@@ -214,6 +222,20 @@ def _entry(setting: Setting, score: Score, radius: int) -> dict[str, Any]:
         "score": at(score.curve(setting), radius),
         "accuracy": at(setting["curve"], radius),
         "balanced": at(setting["balanced"], radius) if setting.get("balanced") else None,
+        "lowest": _lowest_recall(setting, radius),
+        "precision": _precision(setting, score, radius),
         "submodels": setting["submodels"],
         "fit": fit_options(setting),
     }
+
+
+def _lowest_recall(setting: Setting, radius: int) -> float | None:
+    """The certified recall of the label that has the least; None for numbers."""
+    curves = (setting.get("recall") or {}).values()
+    return min((at(curve, radius) for curve in curves), default=None)
+
+
+def _precision(setting: Setting, score: Score, radius: int) -> float | None:
+    """The least precision of the label that is compared by its recall; None for other scores."""
+    curves = setting.get("precision")
+    return at(curves[score.label], radius) if curves and score.label is not None else None

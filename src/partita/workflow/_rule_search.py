@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.arrays import array_of
 from .._support.optional import require
 from ..ensemble._base import FeaturePartitionEnsemble
-from ..ensemble._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
+from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
 from ..errors import EmptyProofWarning, InputError
 from ..metrics._scorer import certified_score, check_score
 from ..metrics._scores import check_radius
@@ -204,7 +204,9 @@ def _constant_warnings(certified: CertifiedTable) -> list[str]:
     if not predicted or rows < ENOUGH_ROWS or len(model.classes_) < 2:
         return []
     label, count = predicted.most_common(1)[0]
-    if count / rows <= NEARLY_ALL:
+    assert certified.truth is not None
+    common = max(TASKS[model._task].label_counts(certified.truth).values()) / rows
+    if not is_nearly_constant(count / rows, common):
         return []
     return [
         f"under the best rule {count / rows:.1%} of {rows} rows are predicted {label!r}: the model "

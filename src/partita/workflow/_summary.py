@@ -13,10 +13,18 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..certificates import Counts
-from ..ensemble._empty_proofs import ENOUGH_ROWS, NEARLY_ALL
+from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
 from ..ensemble._failures import FixedVote
 from ..metrics._curves import correct_radius, shares_at_radii
 from ._certified_table import CertifiedTable
+from ._class_counts import (
+    Pairs,
+    add_pairs,
+    beside_the_commonest,
+    class_numbers,
+    count_pairs,
+    kept_predictions,
+)
 from ._tasks import TASKS
 from ._wording import answer_text, failure_warning, percent
 
@@ -24,6 +32,10 @@ ON_TRAINING = (
     "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
     "right rows say nothing about new rows: certify a table that it has not seen."
 )
+CURE = "Fewer submodels, another rule or a larger prior may help: partita sweep --score balanced."
+FEW = 0.05  # of the rows of other labels, certified: nearly nothing is proven of them
+MANY = 0.25  # of all rows, certified with the commonest label: something is proven of that one
+LOOKED_AT = 3  # the largest radius at which that is looked at
 
 
 @dataclass
@@ -57,6 +69,10 @@ class Summary:
         Whether these are the rows that the model was fitted on.
     by_fallback : int, optional
         Rows that the full model behind the vote answers; None where there is no such model.
+    pairs : dict
+        For labels: rows by radius, by their true label (None: not known) and their predicted one.
+    common : float
+        The share of the most common label among the training rows, 0 where it is not known.
     """
 
     counts: Counts
@@ -73,6 +89,8 @@ class Summary:
     full_model_right: int | None = None
     on_training: bool = False
     by_fallback: int | None = None
+    pairs: Pairs = field(default_factory=dict)
+    common: float = 0.0
 
     @classmethod
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
@@ -91,6 +109,10 @@ class Summary:
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
         )
+        if proof is not None and summary.predicted:
+            summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
+            shares_known = getattr(model.rule_, "shares", None)
+            summary.common = 0.0 if shares_known is None else float(np.max(shares_known))
         if truth is None or proof is None:
             return summary
         summary.right, summary.right_by_label = _right(certified, truth)
@@ -125,6 +147,8 @@ class Summary:
             _sum(self.full_model_right, other.full_model_right),
             self.on_training or other.on_training,
             _sum(self.by_fallback, other.by_fallback),
+            add_pairs(self.pairs, other.pairs),
+            self.common,
         )
 
     def constant_answer(self) -> dict[str, Any] | None:
@@ -139,17 +163,9 @@ class Summary:
         return {"answer": self.constant, "share": self.constant_right / self.rows}
 
     def recall(self) -> list[dict[str, Any]]:
-        """For every label the certified recall at r = 0, 1, ..."""
+        """For every true label its certified recall and precision (:func:`class_numbers`)."""
         length = max((len(shares(radii)) for radii in self.right_by_label.values()), default=0)
-        labels = sorted(self.right_by_label, key=lambda label: (isinstance(label, str), label))
-        return [
-            {
-                "label": json_value(label),
-                "rows": self.right_by_label[label].total(),
-                "share": shares(self.right_by_label[label], length),
-            }
-            for label in labels
-        ]
+        return class_numbers(self.pairs, length)
 
     def balanced(self) -> list[float]:
         """The mean of the classes' certified recalls at r = 0, 1, ..."""
@@ -162,20 +178,45 @@ class Summary:
         if self.n_failed:
             found.append(failure_warning(self.n_failed, self.n_submodels))
         if self.rows >= ENOUGH_ROWS:
-            found += self._constant_warnings() + self._beaten_warnings()
+            found += self._constant_warnings() or self._majority_warnings()
+            found += self._beaten_warnings()
         return found
 
     def _constant_warnings(self) -> list[str]:
-        """Whether nearly all predictions are one label."""
+        """Whether nearly all predictions are one label, more than rows have it."""
         if not self.predicted:
             return []
         label, count = self.predicted.most_common(1)[0]
-        if count / self.rows <= NEARLY_ALL:
+        constant = self.constant_answer()
+        common = self.common if constant is None else constant["share"]
+        if not is_nearly_constant(count / self.rows, common):
             return []
         return [
             f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
-            "model is nearly a constant, and its proofs say little. Fewer submodels, another rule "
-            "or a larger prior may help: partita sweep --score balanced."
+            f"model is nearly a constant, and its proofs say little. {CURE}"
+        ]
+
+    def _majority_warnings(self) -> list[str]:
+        """Whether nearly all that is certified at a small radius is one label."""
+        found = beside_the_commonest(self.pairs, LOOKED_AT + 1)
+        if found is None:
+            return []
+        for radius in range(1, LOOKED_AT + 1):
+            if found["certified"][radius] <= FEW * found["rows"]:
+                break
+        certified = found["certified"][radius]
+        if certified > FEW * found["rows"] or found["kept"][radius] < MANY * self.rows:
+            return []
+        label, rows = json_value(found["label"]), f"{found['rows']:,}"
+        others = (
+            f"of the {rows} rows that are predicted otherwise, {certified:,} are certified"
+            if self.right is None
+            else f"of the {rows} rows that have another label, {certified:,} are right and "
+            "certified"
+        )
+        return [
+            f"FROM r = {radius} ON, NEARLY ALL THAT IS CERTIFIED IS {label!r}: {others} there. "
+            f"{CURE}"
         ]
 
     def _beaten_warnings(self) -> list[str]:
@@ -245,10 +286,12 @@ class Summary:
             found["constant_answer"] = constant["answer"]
             found["full_model_accuracy"] = quality["full_model"]
         if self.right_by_label:
-            found["certified_recall"] = {
-                str(one["label"]): one["share"] for one in quality["recall"]
-            }
+            for name, key in (("certified_recall", "share"), ("worst_case_precision", "precision")):
+                found[name] = {str(one["label"]): one[key] for one in quality["recall"]}
             found["certified_balanced_accuracy"] = quality["balanced"]
+        if self.pairs:
+            kept = kept_predictions(self.pairs).items()
+            found["kept_predictions"] = {str(json_value(label)): rows for label, rows in kept}
         if self.by_fallback is not None:
             found["fallback_rows"] = self.by_fallback
         return found | {

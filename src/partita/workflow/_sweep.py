@@ -18,17 +18,17 @@ from .. import __version__
 from .._support.atomic import write_atomic
 from .._support.progress import log
 from ..ensemble._ballots import has_scores
+from ..ensemble._empty_proofs import is_nearly_constant
 from ..ensemble._soundness import is_balanced
 from ..errors import EmptyProofWarning, InputError
-from ..metrics import certified_accuracy_curve, median_radius
-from ..metrics._curves import recall_at_radii
+from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
 from ..partition._choose_units import choose_units
 from ..rules import Rule
 from ..tables._fingerprint import sha256_of
 from ._certified_table import CertifiedTable
 from ._estimators import code_hash, named_estimator
 from ._held_out import HeldOut, hold_out
-from ._recommend import Score, full_model_entry, is_nearly_constant, recommended, why_no_more
+from ._recommend import Score, full_model_entry, one_label_from, recommended, why_no_more
 from ._summary import failures_of
 from ._sweep_grid import Grid, Trial
 from ._training_table import TrainingTable
@@ -79,7 +79,8 @@ def sweep(
     dict
         Plain data, as in sweep.json: ``settings`` has every curve; ``best`` the recommended setting
         for r = 0, 1, ..., as far as one beats ``constant``, the best constant answer;
-        ``full_model`` is one model on all columns; ``warnings`` are texts.
+        ``full_model`` is one model on all columns; ``one_label_from`` the radius from which no
+        setting certifies a row of another label than the most common; ``warnings`` are texts.
 
     See Also
     --------
@@ -108,9 +109,11 @@ def sweep(
     score.check(task.label_counts(rows.truth))
     options = _possible_options(training, trial, task.rule_options(grid), verbose)
     rules = [task.rule(one["rule"], **_rule_settings(one)) for one in options]
-    for rule in rules:
+    labels = np.asarray(list(task.label_counts(rows.y)))
+    for rule in rules:  # before anything is fitted
         rule.check()
-    request = _request(training, trial, rows, options)
+        rule.resolve(rows.y, labels)
+    request = request_facts(training, trial, rows, options)
     units_file = training.units_file
     units = choose_units(units_file.units, training.table.names, units_file.trusted, None)
     settings = _all_settings(
@@ -129,6 +132,7 @@ def sweep(
         "full_model": full_model_entry(settings, score),
         "best": best,
         "no_more": why_no_more(settings, score, constant, len(best)),
+        "one_label_from": one_label_from(settings, constant),
         "nearly_constant": sum(one["nearly_constant"] and one["submodels"] > 1 for one in settings),
         "warnings": [*rows.warnings(), *_failure_warnings(settings)],
         "tuned": _tuned_on(rows),
@@ -136,7 +140,7 @@ def sweep(
     }
 
 
-def _request(
+def request_facts(
     training: TrainingTable, trial: Trial, rows: HeldOut, options: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Everything that the curves depend on; the score is not among it."""
@@ -265,15 +269,17 @@ def _curves(certified: CertifiedTable, rows: HeldOut) -> dict[str, Any]:
         return found | {
             "balanced": None,
             "recall": None,
+            "precision": None,
             "predicted": None,
             "nearly_constant": False,
         }
-    recall = recall_at_radii(truth, proof, length=len(curve))
+    classes = certified_class_curves(truth, proof)
     label, count = predicted.most_common(1)[0]
     commonest = max(rows.training.task.label_counts(truth).values())
     return found | {
-        "balanced": np.mean(list(recall.values()), axis=0).tolist(),
-        "recall": {str(label): shares.tolist() for label, shares in recall.items()},
+        "balanced": np.mean([one.recall for one in classes.values()], axis=0).tolist(),
+        "recall": {str(label): one.recall.tolist() for label, one in classes.items()},
+        "precision": {str(label): one.precision.tolist() for label, one in classes.items()},
         "predicted": {"label": label, "share": count / len(truth)},
         "nearly_constant": is_nearly_constant(count / len(truth), commonest / len(truth)),
     }

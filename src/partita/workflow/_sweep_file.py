@@ -83,7 +83,12 @@ def _checked(found: Any) -> dict[str, Any]:
     score = Score.parse(str(found.get("score", "accuracy")), task.name, task.default_score)
     for one in settings:
         _check_curves(
-            [one["curve"], one.get("balanced") or [], *(one.get("recall") or {}).values()]
+            [one["curve"], one.get("balanced") or []]
+            + [
+                curve
+                for name in ("recall", "precision")
+                for curve in (one.get(name) or {}).values()
+            ]
         )
         if not isinstance(one["submodels"], int):
             raise TypeError("a number of submodels is not an integer")

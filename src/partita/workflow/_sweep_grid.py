@@ -15,6 +15,7 @@ RULES = ("plurality", "runoff", "tournament")
 MARGINS = (0.0, 0.5, 2.0)
 PRIORS = (0.0, 0.5, 0.9, 0.99, 1.0)
 STRETCHES = (1.0, 1.15, 1.3, 1.5)
+EXAMPLES = {"submodels": "5,11,21", "offsets": "0,0.5, or head starts such as fraud=-1,fraud=2"}
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,11 @@ class Grid:
         Numbers of submodels; None: the usual ones, as far as there are units.
     rules : sequence of str
         Some of plurality, runoff and tournament.
-    margins, priors, offsets : sequences of float
-        For the tournament. An offset is a multiple of the log shares of the labels; none are tried
-        unless they are given.
+    margins, priors : sequences of float
+        For the tournament.
+    offsets : sequence of float or of mappings
+        For the tournament: multiples of the log shares of the labels, or head starts in votes by
+        label, which move its threshold. None are tried unless they are given.
     stretches : sequence of float
         For targets of numbers.
     """
@@ -39,7 +42,7 @@ class Grid:
     margins: Sequence[float] = MARGINS
     priors: Sequence[float] = PRIORS
     stretches: Sequence[float] = STRETCHES
-    offsets: Sequence[float] = ()
+    offsets: Sequence[Any] = ()
 
     @classmethod
     def parse(
@@ -53,16 +56,16 @@ class Grid:
     ) -> "Grid":
         """The settings that lists such as "5,11,21" name; None: the usual ones."""
         usual = cls()
-        for rule in _parse_list("rules", rules, str) or ():
+        for rule in parse_list("rules", rules, str) or ():
             if rule not in RULES:
                 raise InputError(f"rules names {rule!r}: give some of {', '.join(RULES)}")
         return cls(
-            _parse_list("submodels", submodels, int),
-            _parse_list("rules", rules, str) or usual.rules,
-            _parse_list("margins", margins, float) or usual.margins,
-            _parse_list("priors", priors, float) or usual.priors,
-            _parse_list("stretches", stretches, float) or usual.stretches,
-            _parse_list("offsets", offsets, float) or usual.offsets,
+            parse_list("submodels", submodels, int),
+            parse_list("rules", rules, str) or usual.rules,
+            parse_list("margins", margins, float) or usual.margins,
+            parse_list("priors", priors, float) or usual.priors,
+            parse_list("stretches", stretches, float) or usual.stretches,
+            parse_list("offsets", offsets, _parse_offset) or usual.offsets,
         )
 
     def label_rules(self) -> list[dict[str, Any]]:
@@ -142,7 +145,15 @@ class Trial:
                 check_share(name, share)
 
 
-def _parse_list(name: str, text: str | None, read: Callable[[str], Any]) -> list[Any] | None:
+def _parse_offset(text: str) -> Any:
+    """A multiple of the labels' log shares, or LABEL=VOTES."""
+    label, equals, votes = text.rpartition("=")
+    if equals and not label:
+        raise ValueError("no label")
+    return {label: float(votes)} if equals else float(text)
+
+
+def parse_list(name: str, text: str | None, read: Callable[[str], Any]) -> list[Any] | None:
     if text is None:
         return None
     try:
@@ -150,5 +161,5 @@ def _parse_list(name: str, text: str | None, read: Callable[[str], Any]) -> list
     except ValueError as exc:
         raise InputError(
             f"{name} is {text!r}: give numbers with commas between them, such as "
-            f"{'5,11,21' if read is int else '0,0.5'}"
+            f"{EXAMPLES.get(name, '0,0.5')}"
         ) from exc

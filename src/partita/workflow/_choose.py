@@ -1,0 +1,302 @@
+"""Choosing between both methods and their settings, on the user's validation rows.
+
+Every ensemble is fitted once on the training rows and judged under all its variants. No validation
+row is learnt from.
+"""
+
+import time
+import warnings
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._support.arrays import array_of
+from .._support.progress import log
+from .._support.types import Array
+from ..ensemble._empty_proofs import is_nearly_constant
+from ..ensemble._fallback import fallback_scores
+from ..ensemble._full_model import fit_full_model, full_predictions
+from ..errors import EmptyProofWarning, InputError
+from ..metrics import certified_accuracy, certified_balanced_accuracy
+from ..metrics._scores import check_radius
+from ..partition._choose_units import choose_units
+from ..partition._columns import Columns
+from ._candidates import Candidate, Variant, candidates
+from ._certified_table import CertifiedTable
+from ._choice import Choice, Judged, check_want, recommend
+from ._choose_parts import Parts
+from ._tasks import TASKS
+
+
+def choose(
+    X: Any,
+    y: Any,
+    X_valid: Any,
+    y_valid: Any,
+    radius: int = 1,
+    *,
+    units: Any = None,
+    trusted: Any = (),
+    estimator: Any = None,
+    want: str = "certified",
+    tolerance: float | None = None,
+    relative: float | None = None,
+    submodels: Sequence[int] | None = None,
+    groups: Sequence[int] | None = None,
+    max_models: int = 150,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Choice:
+    """Compare partition and leave-out ensembles for a proof against ``radius`` units.
+
+    Over both methods, their sizes, rules, priors and a full model behind the vote: accuracy and
+    certified accuracy on the validation rows, beside one model on all columns.
+
+    Parameters
+    ----------
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        Training rows.
+    y : array-like of shape (n_samples,)
+        Labels, or numbers if ``tolerance`` or ``relative`` is given.
+    X_valid : array-like or DataFrame of shape (n_valid, n_features)
+        Rows to judge by, none of them in X.
+    y_valid : array-like of shape (n_valid,)
+        Their labels or numbers.
+    radius : int, default=1
+        How many units an attacker may own.
+    units : mapping, array-like of ids, callable or Units, optional
+        What an attacker takes over as a whole. By default every column is a unit.
+    trusted : list of columns, default=()
+        Columns that no attacker can touch.
+    estimator : estimator, optional
+        What submodels are clones of. By default each method's own.
+    want : str, default="certified"
+        What to recommend: ``"certified"``, the setting with the most rows certified;
+        ``"accuracy=0.84"``, the most among those at least so accurate; ``"balanced"``, the highest
+        mean certified recall.
+    tolerance, relative : float, optional
+        For numbers: how far from the truth a prediction counts as right, also as a share of it.
+    submodels : sequence of int, optional
+        Numbers of submodels to try; by default 3 to 31.
+    groups : sequence of int, optional
+        Numbers of groups to try for leave-out ensembles; by default 6, 9, 12 and the most that
+        ``max_models`` allows.
+    max_models : int, default=150
+        How many fits a leave-out ensemble may take.
+    random_state : int, default=0
+        Of all ensembles.
+    n_jobs : int, optional
+        Threads; by default all cores.
+    verbose : int, default=0
+        1: progress on standard error.
+
+    Returns
+    -------
+    Choice
+        ``estimator`` is the recommended one, not fitted; ``plot()`` draws the frontier.
+
+    Raises
+    ------
+    InputError
+        If an argument is not valid, or there are too few units for the radius.
+
+    See Also
+    --------
+    search_rules : Choose a rule for an ensemble that is fitted already.
+
+    References
+    ----------
+    Theory, sections 1, 10 and 12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import choose
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> found = choose(X[::2], y[::2], X[1::2], y[1::2], radius=1, estimator=GaussianNB())
+    >>> clf = found.estimator.fit(X[::2], y[::2])
+    >>> bool((clf.certify(X[1::2]).radius >= 1).mean() > 0.8)
+    True
+    """
+    check_radius(radius)
+    is_number = tolerance is not None or relative is not None
+    task = TASKS["regression" if is_number else "classification"]
+    common = {"units": units, "trusted": trusted, "random_state": random_state}
+    common |= {"n_jobs": n_jobs, "verbose": verbose}
+    pair = (
+        task.ensemble(estimator, **common),
+        task.leave_out_ensemble(estimator, max_models=max_models, **common),
+    )
+    train, valid = (X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid))
+    settings = (radius, want, tolerance, relative, submodels, groups)
+    return choose_among(pair, train, valid, *settings, verbose=verbose)
+
+
+def choose_among(
+    pair: tuple[Any, Any],
+    train: tuple[Any, Array],
+    valid: tuple[Any, Array],
+    radius: int,
+    want: str = "certified",
+    tolerance: float | None = None,
+    relative: float | None = None,
+    submodels: Sequence[int] | None = None,
+    groups: Sequence[int] | None = None,
+    verbose: int = 0,
+    parts: Parts | None = None,
+    fallback_name: str = "auto",
+) -> Choice:
+    """The same for a partition and a leave-out ensemble with everything set but their sizes."""
+    partition, leave_out = pair
+    task = TASKS[partition._task]
+    task.check_tolerance(tolerance, relative, needed=True)
+    check_want(want)
+    labels = partition._task == "classification"
+    probe = clone(partition)
+    table = probe._open(train[0], reset=True)
+    names = Columns(probe._column_names(table), table.labels)
+    n_units = len(choose_units(partition.units, names, partition.trusted, None))
+    if n_units < 2 * radius + 1:
+        raise InputError(
+            f"radius is {radius}, which needs at least {2 * radius + 1} units, but there are "
+            f"{n_units}: lower radius, or use finer units"
+        )
+    judge = _Judge(train, valid, radius, (tolerance, relative), partition, fallback_name)
+    tried: list[Judged] = []
+    every = list(candidates(partition, leave_out, n_units, radius, labels, submodels, groups))
+    for number, candidate in enumerate(every, start=1):
+        if verbose:
+            options = " ".join(f"{name} {value}" for name, value in candidate.options.items())
+            log(f"{options} ({number} of {len(every)})")
+        known = None if parts is None else parts.read(number, candidate)
+        if known is None:
+            known = judge.judged(candidate)
+            if parts is not None:
+                parts.write(number, candidate, known)
+        tried += known
+    constant = task.best_constant(train[1], valid[1], tolerance, relative)
+    best, reason = recommend(tried, want, constant, labels)
+    return Choice(
+        radius,
+        tried,
+        judge.one_model(),
+        constant,
+        f"{n_units} {_kind_of(partition, names)}",
+        len(valid[1]),
+        want,
+        best,
+        reason,
+    )
+
+
+def _kind_of(ensemble: Any, names: Columns) -> str:
+    """What the units are called."""
+    return choose_units(ensemble.units, names, ensemble.trusted, None).kind
+
+
+class _Judge:
+    """Fits candidates and judges them on validation rows."""
+
+    def __init__(
+        self,
+        train: tuple[Any, Array],
+        valid: tuple[Any, Array],
+        radius: int,
+        tolerances: tuple[float | None, float | None],
+        ensemble: Any,
+        fallback_name: str,
+    ) -> None:
+        self.train, self.valid, self.radius, self.tolerances = train, valid, radius, tolerances
+        self.task = TASKS[ensemble._task]
+        self.ensemble = ensemble
+        self.fallback: Any = None  # one model on all columns, fitted once
+        self.fallback_name = fallback_name
+        self._one_model: Array | None = None
+
+    def judged(self, candidate: Candidate) -> list[Judged]:
+        """Every variant of a candidate, fitted once."""
+        started = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", EmptyProofWarning)  # each is judged below
+            model = clone(candidate.ensemble).fit(*self.train)
+        seconds = time.perf_counter() - started
+        certified = CertifiedTable.of(model, self.valid[0], *self.tolerances, self.valid[1])
+        self._fit_full_model()
+        return [
+            self._entry(candidate, variant, self._under(certified, variant), seconds)
+            for variant in candidate.variants
+        ]
+
+    def _fit_full_model(self) -> Array:
+        """Fit one model on all columns, once; return what it predicts, empty where it fails."""
+        if self._one_model is None:
+            whole = clone(self.ensemble)
+            self.fallback = fit_full_model(whole, *self.train)
+            whole._plan(*self.train)
+            whole.full_model_ = self.fallback
+            found = full_predictions(whole, whole._open(self.valid[0], reset=False))
+            self._one_model = np.empty(0) if found is None else found
+        return self._one_model
+
+    def _under(self, certified: CertifiedTable, variant: Variant) -> CertifiedTable:
+        """The same ballots under another rule, or with the full model behind them."""
+        model = certified.model
+        if variant.rule is not None:
+            rule = model._resolve_rule(copy(variant.rule), model._submodel(), self.train[1])
+            return certified.under(rule)
+        if variant.gate is None or self.fallback is None:
+            return certified
+        gated = copy(model)
+        gated.fallback, gated.gate, gated.fallback_model_ = (
+            model._submodel(),
+            variant.gate,
+            self.fallback,
+        )
+        scores = fallback_scores(gated, certified.table)
+        return replace(certified, model=gated, fallback=scores)
+
+    def _entry(
+        self, candidate: Candidate, variant: Variant, certified: CertifiedTable, seconds: float
+    ) -> Judged:
+        proof, truth = certified.against_truth.proof, self.valid[1]
+        assert proof is not None
+        accuracy, certain = (certified_accuracy(truth, proof, r) for r in (0, self.radius))
+        balanced: list[float | None] = [None, None]
+        constant = False
+        predicted = self.task.label_counts(certified.prediction)
+        if predicted:
+            balanced = [certified_balanced_accuracy(truth, proof, r) for r in (0, self.radius)]
+            share = predicted.most_common(1)[0][1] / len(truth)
+            commonest = max(self.task.label_counts(truth).values()) / len(truth)
+            constant = is_nearly_constant(share, commonest)
+        options = candidate.options | variant.options
+        if variant.gate is not None:
+            options = candidate.options | {"fallback": self.fallback_name} | variant.options
+        return Judged(
+            candidate.method,
+            options,
+            accuracy,
+            certain,
+            balanced[0],
+            balanced[1],
+            seconds,
+            candidate.estimator(variant),
+            constant,
+        )
+
+    def one_model(self) -> dict[str, Any]:
+        """One model on all columns, on the validation rows."""
+        predicted, truth = self._fit_full_model(), self.valid[1]
+        if len(predicted) == 0:
+            return {"accuracy": float("nan"), "balanced": None}
+        right = self.ensemble._correct(predicted, truth, *self.tolerances)
+        balanced = None
+        if self.task.label_counts(truth):
+            balanced = float(np.mean([right[truth == label].mean() for label in np.unique(truth)]))
+        return {"accuracy": float(np.mean(right)), "balanced": balanced}

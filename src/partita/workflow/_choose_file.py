@@ -1,0 +1,91 @@
+"""choice.json and choice.png: ``partita sweep --radius`` on a table in a file.
+
+After an interruption, the same call resumes: each ensemble that was judged is stored until all are.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._support.atomic import write_atomic
+from .._support.json_values import json_value
+from ..errors import InputError
+from ._choice import Choice
+from ._choose import choose_among
+from ._choose_parts import Parts
+from ._held_out import HeldOut, hold_out
+from ._sweep import request_facts
+from ._sweep_grid import Trial
+from ._training_table import TrainingTable
+
+PART = re.compile(r"candidate-\d{3}-[0-9a-f]{16}\.json")
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What ``partita sweep --radius`` asks for.
+
+    Attributes
+    ----------
+    radius : int
+        How many units an attacker may own.
+    want : str
+        What to recommend.
+    submodels, groups : list of int, optional
+        Sizes to try.
+    """
+
+    radius: int
+    want: str = "certified"
+    submodels: list[int] | None = None
+    groups: list[int] | None = None
+
+
+def choose_file(
+    training: TrainingTable,
+    wish: Wish,
+    out: Any,
+    trial: Trial,
+    jobs: int | None = None,
+    verbose: int = 1,
+) -> tuple[Choice, HeldOut]:
+    """Choose on held-out rows, and write choice.json and choice.png into a folder."""
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"out {str(folder)!r} is a file: give a folder")
+    trial.check(training.task)
+    rows = hold_out(training, trial.holdout, trial.last, trial.group, trial.seed)
+    training = rows.training
+    pair = (
+        training.ensemble(trial.estimator, training.task.rule(None), "auto", trial.seed, verbose),
+        training.leave_out_ensemble(trial.estimator, wish.radius, trial.seed, verbose),
+    )
+    for ensemble in pair:
+        ensemble.set_params(n_jobs=jobs)
+    facts = request_facts(training, trial, rows, []) | {"radius": wish.radius}
+    key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    found = choose_among(
+        pair,
+        (rows.learn, rows.y),
+        (rows.table, rows.truth),
+        wish.radius,
+        wish.want,
+        trial.tolerance,
+        trial.relative,
+        wish.submodels,
+        wish.groups,
+        verbose,
+        parts=Parts(folder, key),
+        fallback_name=trial.estimator,
+    )
+    content = facts | found.as_dict() | {"held_out_how": rows.words, "warnings": rows.warnings()}
+    write_atomic(folder / "choice.png", found.png())
+    text = json.dumps(json_value(content), indent=1)
+    write_atomic(folder / "choice.json", text.encode())
+    for part in folder.glob("candidate-*.json"):
+        if PART.fullmatch(part.name):
+            part.unlink()
+    return found, rows

@@ -1,0 +1,51 @@
+"""Candidates that were judged already, stored one by one so that an interrupted choice resumes."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from .._support.atomic import write_atomic
+from .._support.json_values import json_value
+from ._candidates import Candidate
+from ._choice import Judged
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Where candidates that were judged are stored until all are.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the files go.
+    key : str
+        A hash of everything that the results depend on.
+    """
+
+    folder: Path
+    key: str
+
+    def read(self, number: int, candidate: Candidate) -> list[Judged] | None:
+        """What was judged of a candidate; None where that is not known."""
+        place = self._place(number)
+        if not place.is_file():
+            return None
+        stored = json.loads(place.read_bytes())
+        if stored["options"] != candidate.options:
+            return None
+        return [
+            Judged(**one, estimator=candidate.estimator(candidate.variants[k]))
+            for k, one in stored["judged"]
+        ]
+
+    def write(self, number: int, candidate: Candidate, judged: list[Judged]) -> None:
+        """Store what was judged of a candidate, its variants by their positions."""
+        plain = [
+            (k, {name: value for name, value in vars(one).items() if name != "estimator"})
+            for k, one in enumerate(judged)
+        ]
+        content = json_value({"options": candidate.options, "judged": plain})
+        write_atomic(self._place(number), json.dumps(content).encode())
+
+    def _place(self, number: int) -> Path:
+        return self.folder / f"candidate-{number:03d}-{self.key}.json"
