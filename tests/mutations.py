@@ -446,7 +446,22 @@ BUGS = [
         "    if codes is not None:\n        return np.array(",
         "    if codes is not None:\n        codes = _most_frequent_codes(column) or codes\n"
         "        return np.array(",
-        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_default_estimator.py"),
+        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_table_estimator.py"),
+    ),
+    Bug(
+        "trees: columns are measured anew in every batch",
+        "ensemble/_table_trees.py",
+        "        with np.errstate(",
+        "        self.scale_ = np.array([_centre_and_spread(column) for column in encoded.T])\n"
+        "        with np.errstate(",
+        ("tests/ensemble/test_table_trees.py",),
+    ),
+    Bug(
+        "trees: seeds are forgotten",
+        "ensemble/_table_trees.py",
+        "random_state=self.random_state,",
+        "random_state=None,",
+        ("tests/ensemble/test_table_trees.py",),
     ),
     Bug(
         "store: a changed file is loaded",
@@ -758,21 +773,21 @@ BUGS = [
     Bug(
         "leave out: a pool holds members that see part of D",
         "partition/_leave_out.py",
-        "if groups.issuperset(chosen)]",
-        "if groups.intersection(chosen)]",
+        "np.flatnonzero(hidden[:, chosen].all(axis=1))",
+        "np.flatnonzero(hidden[:, chosen].any(axis=1))",
         (AGREEMENT, LEAVE_OUT),
     ),
     Bug(
         "leave out: the model on all columns is in every pool",
         "partition/_leave_out.py",
-        "if groups.issuperset(chosen)]",
-        "if not groups or groups.issuperset(chosen)]",
+        "np.flatnonzero(hidden[:, chosen].all(axis=1))",
+        "np.flatnonzero(hidden[:, chosen].all(axis=1) | ~hidden.any(axis=1))",
         (AGREEMENT, LEAVE_OUT),
     ),
     Bug(
         "leave out: a set that no member leaves out",
         "partition/_leave_out.py",
-        "            if chosen not in inside:\n",
+        "            if not hidden[:, chosen].all(axis=1).any():\n",
         "            if False:\n",
         (LEAVE_OUT,),
     ),

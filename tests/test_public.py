@@ -77,6 +77,8 @@ PUBLIC = {
         "LeaveOutRegressor",
         "TableBoostingClassifier",
         "TableBoostingRegressor",
+        "TableTreesClassifier",
+        "TableTreesRegressor",
     ],
     "partita.errors": [
         "EmptyProofWarning",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._leave_out_classifier import LeaveOutClassifier
     from ._leave_out_regressor import LeaveOutRegressor
     from ._regressor import FeaturePartitionRegressor
+    from ._table_trees import TableTreesClassifier, TableTreesRegressor
 
 __all__ = [
     "FeaturePartitionClassifier",
@@ -24,6 +25,8 @@ __all__ = [
     "LeaveOutRegressor",
     "TableBoostingClassifier",
     "TableBoostingRegressor",
+    "TableTreesClassifier",
+    "TableTreesRegressor",
 ]
 
 __getattr__, __dir__ = lazy_names(
@@ -36,5 +39,7 @@ __getattr__, __dir__ = lazy_names(
         "LeaveOutRegressor": "_leave_out_regressor",
         "TableBoostingClassifier": "_default_estimator",
         "TableBoostingRegressor": "_default_estimator",
+        "TableTreesClassifier": "_table_trees",
+        "TableTreesRegressor": "_table_trees",
     },
 )

@@ -1,24 +1,22 @@
-"""The default submodel: histogram gradient boosting for tables as they come.
+"""The default submodel of partitions: histogram gradient boosting for tables as they come.
 
-Numbers, texts and missing values are accepted. Every column is encoded on its own, inside the
-submodel that owns it. Why this library and these sizes: docs/results/default-estimator.md.
+Every column is encoded on its own, inside the submodel that owns it. Why this library and these
+sizes: docs/results/default-estimator.md.
 """
 
 from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
-from ..errors import InputError
-from ..tables._encoding import apply_codes, learn_codes, table_columns
-from ._boosted_trees import BoostedTrees
+from ._flat_trees import FlatTrees
+from ._table_estimator import TableEstimator
 
 
-class _TableBoosting(BaseEstimator):
+class _TableBoosting(TableEstimator):
     """Encode a table column by column and boost shallow trees on it."""
 
     def __init__(
@@ -36,8 +34,7 @@ class _TableBoosting(BaseEstimator):
         self.random_state = random_state
 
     def _fit(self, boosting: Any, X: Any, y: Any, sample_weight: Any) -> Self:
-        columns = table_columns(X)
-        self.codes_ = [learn_codes(column) for column in columns]
+        columns = self._learn_encoding(X)
         categorical = [bool(codes) for codes in self.codes_]
         model = boosting(
             max_iter=self.max_iter,
@@ -52,43 +49,8 @@ class _TableBoosting(BaseEstimator):
         # the library cannot bin a column without values; nothing splits on a constant
         encoded[:, np.isnan(encoded).all(axis=0)] = 0.0
         model.fit(encoded, y, sample_weight=sample_weight)
-        self.trees_: BoostedTrees | None = BoostedTrees.of(model, categorical)
-        self.n_features_in_ = len(columns)
+        self.trees_ = FlatTrees.of_boosting(model, categorical)
         return self
-
-    def _sums(self, X: Any) -> Array:
-        check_is_fitted(self)
-        encoded = self._encoded(table_columns(X))
-        return np.zeros((len(encoded), 0)) if self.trees_ is None else self.trees_.sums(encoded)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())
-        if state.get("trees_") is not None:
-            state["trees_"] = state["trees_"].as_arrays()
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        if state.get("trees_") is not None:
-            trees = BoostedTrees.from_arrays(state["trees_"], state["n_features_in_"])
-            state = state | {"trees_": trees}
-        super().__setstate__(state)
-
-    def _encoded(self, columns: list[Array]) -> Array:
-        if len(columns) != len(self.codes_):
-            raise InputError(
-                f"X has {len(columns)} features, but this estimator was fitted with "
-                f"{len(self.codes_)}"
-            )
-        return np.column_stack(
-            [apply_codes(column, codes) for column, codes in zip(columns, self.codes_, strict=True)]
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
@@ -151,9 +113,8 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         """
         self.classes_ = np.unique(y)
         if len(self.classes_) == 1:  # nothing to learn, and the library expects two classes
-            columns = table_columns(X)
-            self.codes_ = [learn_codes(column) for column in columns]
-            self.trees_, self.n_features_in_ = None, len(columns)
+            self._learn_encoding(X)
+            self.trees_ = None
             return self
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
@@ -191,7 +152,8 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         array of shape (n_samples,)
             Labels, of the type given to :meth:`fit`.
         """
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
 
 
 class TableBoostingRegressor(RegressorMixin, _TableBoosting):

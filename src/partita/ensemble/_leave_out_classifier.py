@@ -8,8 +8,8 @@ from ..errors import InputError
 from ..partition._leave_out import LeaveOut
 from ..rules._pooled import PooledLabels
 from ._classifier import FeaturePartitionClassifier
-from ._default_estimator import TableBoostingClassifier
 from ._leave_out import LeaveOutEnsemble
+from ._table_trees import TableTreesClassifier
 
 
 class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
@@ -26,8 +26,8 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
     estimator : estimator, optional
         A scikit-learn classifier or Pipeline, cloned for every member. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
-        gradient boosting that reads tables with texts and missing values
-        (:class:`partita.ensemble.TableBoostingClassifier`).
+        extremely randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableTreesClassifier`): stable learners agree more often.
     radius : int, default=1
         How many units an attacker may own: the largest radius that can be certified. Nearly all of
         a full model's accuracy is kept for 1, less for 2 or 3; beyond,
@@ -110,7 +110,7 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
     (True, True)
     """
 
-    _default_estimator: ClassVar[Any] = TableBoostingClassifier
+    _default_estimator: ClassVar[Any] = TableTreesClassifier
     _with_fallback: ClassVar[bool] = True
 
     def __init__(

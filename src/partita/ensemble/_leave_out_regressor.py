@@ -9,9 +9,9 @@ from .._support.types import Array
 from ..errors import InputError
 from ..partition._leave_out import LeaveOut
 from ..rules._pooled import PooledValues
-from ._default_estimator import TableBoostingRegressor
 from ._leave_out import LeaveOutEnsemble
 from ._regressor import FeaturePartitionRegressor
+from ._table_trees import TableTreesRegressor
 from ._target import numeric_target
 
 
@@ -29,8 +29,8 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
     estimator : estimator, optional
         A scikit-learn regressor or Pipeline, cloned for every member. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
-        gradient boosting that reads tables with texts and missing values
-        (:class:`partita.ensemble.TableBoostingRegressor`).
+        extremely randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableTreesRegressor`): stable learners agree more often.
     radius : int, default=1
         How many units an attacker may own: the largest radius that can be certified. Nearly all of
         a full model's accuracy is kept for 1, less for 2 or 3; beyond,
@@ -111,7 +111,7 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
     True
     """
 
-    _default_estimator: ClassVar[Any] = TableBoostingRegressor
+    _default_estimator: ClassVar[Any] = TableTreesRegressor
     _with_fallback: ClassVar[bool] = False
 
     def __init__(

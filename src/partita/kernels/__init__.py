@@ -159,7 +159,7 @@ def tree_sums(
     X: Array,
     nodes: tuple[Array, ...],
     codes: tuple[Array, Array],
-    trees: tuple[Array, Array],
+    roots: Array,
     start: Array,
 ) -> Array:
     """Return the sums of the leaves that each row reaches, from ``start`` on."""
@@ -167,10 +167,10 @@ def tree_sums(
     X = np.ascontiguousarray(X, dtype=np.float64)
 
     def work(rows: slice) -> int:
-        _kernels().tree_sums(X[rows], *nodes, *codes, *trees, sums[rows])
+        _kernels().tree_sums(X[rows], *nodes, *codes, roots, sums[rows])
         return -1
 
-    over_rows(work, len(X), len(trees[0]))
+    over_rows(work, len(X), len(roots))
     return sums
 
 

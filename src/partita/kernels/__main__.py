@@ -15,9 +15,10 @@ for dtype in (np.float32, np.float64):
     TopK(1).certify(ballots, [0, 0], reach=REACH)
 Median().certify(np.zeros((2, 3)), np.zeros(2), np.zeros(2), reach=REACH)
 certify_collective(np.zeros((2, 3, 3)), 1, "plurality")
-NODE = (np.zeros(1, np.int32) - 1, np.zeros(1), *np.zeros((2, 1), np.int32), np.zeros(1, bool))
-CODES = (np.zeros(1, np.int32) - 1, np.zeros((0, 8), np.uint32))
-tree_sums(np.zeros((1, 1)), NODE, CODES, (*np.zeros((2, 1), np.int32),), np.zeros(1))
+FEATURE, LEFT, RIGHT = np.array([[-1], [0], [-1]], np.int32)  # one leaf
+NODES = (FEATURE, np.zeros(1), LEFT, RIGHT, np.zeros(1, bool))
+CODES = (np.zeros(0, np.int32), np.zeros((0, 8), np.uint32))
+tree_sums(np.zeros((1, 1)), NODES, CODES, np.zeros(1, np.int32), np.zeros(1))
 LEFT_OUT = ~np.eye(3, dtype=bool)
 Agreement().certify([[0, 1, 0]], LEFT_OUT)
 Agreement().interval([[0.0, 1.0, 0.0]], LEFT_OUT)

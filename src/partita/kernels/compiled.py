@@ -769,7 +769,7 @@ def pooled_means(values: Array, starts: Array, members: Array, means: Array) -> 
             means[i, d] = total / (starts[d + 1] - starts[d])
 
 
-# ---- boosted trees, which the default submodels are ----
+# ---- sums of trees, which the default submodels are ----
 
 
 @_compile
@@ -783,23 +783,23 @@ def tree_sums(
     category_set: Array,
     categories: Array,
     roots: Array,
-    output: Array,
     sums: Array,
 ) -> None:
-    """Add the leaf that each row reaches in each tree to the sum the tree belongs to.
+    """Add the leaf that each row reaches in each tree to the sum the leaf names.
 
-    A node looks at column ``feature`` (-1: a leaf, and ``threshold`` its value). NaN goes where
-    ``missing_left`` says; a code (``category_set`` not negative) left if its bit is set in its row
-    of ``categories``; a number left if it is at most ``threshold``. Trees are added in their order,
-    so that a row's sums are the same in every batch.
+    A node looks at column ``feature``. NaN goes where ``missing_left`` says; a code
+    (``category_set`` not negative) left if its bit is set in its row of ``categories``; a number
+    left if it is at most ``threshold``. A leaf (``feature`` -1) adds ``threshold`` to the sum
+    ``left``, and the leaf ``right`` adds to another one (-1: there is none). Trees are added in
+    their order, so that a row's sums are the same in every batch.
     """
+    has_codes = categories.shape[0] > 0
     for t in range(roots.shape[0]):
-        k = output[t]
         for i in range(X.shape[0]):
             node = roots[t]
             while feature[node] >= 0:
                 value = X[i, feature[node]]
-                codes = category_set[node]
+                codes = category_set[node] if has_codes else -1
                 if np.isnan(value):
                     goes_left = missing_left[node]
                 elif codes < 0:
@@ -810,4 +810,6 @@ def tree_sums(
                 else:
                     goes_left = missing_left[node]
                 node = left[node] if goes_left else right[node]
-            sums[i, k] += threshold[node]
+            while node >= 0:
+                sums[i, left[node]] += threshold[node]
+                node = right[node]

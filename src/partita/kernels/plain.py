@@ -321,18 +321,18 @@ def tree_sums(
     category_set: Array,
     categories: Array,
     roots: Array,
-    output: Array,
     sums: Array,
 ) -> None:
     rows = np.arange(len(X))
-    for root, k in zip(roots, output, strict=True):
+    for root in roots:
         node = np.full(len(X), root)
         while (feature[node] >= 0).any():
-            value, codes = X[rows, feature[node]], category_set[node]
-            is_code = (value >= 0) & (value < 256)
-            code = np.where(is_code, value, 0).astype(np.int64)
+            value = X[rows, feature[node]]
             goes_left = value <= threshold[node]
             if len(categories):
+                codes = category_set[node]
+                is_code = (value >= 0) & (value < 256)
+                code = np.where(is_code, value, 0).astype(np.int64)
                 in_set = (categories[codes, code // 32] >> (code % 32).astype(np.uint32)) & 1 == 1
                 goes_left = np.where(
                     codes < 0, goes_left, np.where(is_code, in_set, missing_left[node])
@@ -340,4 +340,8 @@ def tree_sums(
             goes_left = np.where(np.isnan(value), missing_left[node], goes_left)
             below = np.where(goes_left, left[node], right[node])
             node = np.where(feature[node] >= 0, below, node)
-        sums[:, k] += threshold[node]
+        here = rows
+        while len(here):
+            sums[here, left[node]] += threshold[node]
+            more = right[node] >= 0
+            here, node = here[more], right[node][more]

@@ -35,6 +35,8 @@ TRUSTED = (
     "numpy.dtype",
     "partita.ensemble.TableBoostingClassifier",
     "partita.ensemble.TableBoostingRegressor",
+    "partita.ensemble.TableTreesClassifier",
+    "partita.ensemble.TableTreesRegressor",
     "partita.ensemble.FixedVote",
     "partita.vision.PixelSetClassifier",
     "sklearn.compose._column_transformer._RemainderColsList",

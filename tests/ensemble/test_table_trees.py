@@ -1,0 +1,144 @@
+"""Extremely randomized trees for tables: those of scikit-learn, on any scale, in any thread."""
+
+import time
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_digits, load_wine
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from partita import LeaveOutClassifier, LeaveOutRegressor, store
+from partita.ensemble import TableTreesClassifier, TableTreesRegressor
+from tests.ensemble.csv_table import FRAME, WORDS
+
+X, Y = load_wine(return_X_y=True)
+GAPS = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+SMALL = [TableTreesClassifier(5), TableTreesRegressor(5)]
+ROWS_NOT_WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": "min_samples_leaf=2 counts rows: one row of "
+    "weight 2 is not two rows"
+}
+
+
+@parametrize_with_checks(
+    SMALL,
+    expected_failed_checks=lambda trees: (
+        ROWS_NOT_WEIGHTS if isinstance(trees, TableTreesRegressor) else {}
+    ),
+)
+def test_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("table", [X, GAPS], ids=["complete", "with gaps"])
+def test_labels_are_those_of_scikit_learns_forest(table):
+    """On the same floats, bit for bit, also where training saw no missing values."""
+    ours = TableTreesClassifier(20, random_state=3).fit(table[::2], Y[::2])
+    encode = lambda rows: ours._encoded(list(rows.T))  # noqa: E731
+    theirs = ExtraTreesClassifier(20, random_state=3).fit(encode(table[::2]), Y[::2])
+    assert np.array_equal(ours.predict_proba(table), theirs.predict_proba(encode(table)))
+    assert np.array_equal(ours.predict(table), theirs.predict(encode(table)))
+    shares = sum(tree.tree_.predict(encode(GAPS)) for tree in theirs.estimators_) / 20
+    assert np.array_equal(ours.predict_proba(GAPS), shares)
+
+
+def test_numbers_are_those_of_scikit_learns_forest():
+    bmi, target = load_diabetes(return_X_y=True, scaled=False)
+    ours = TableTreesRegressor(20, random_state=3).fit(bmi[::2], target[::2])
+    encode = lambda rows: ours._encoded(list(rows.T))  # noqa: E731
+    settings = {"min_samples_leaf": 2, "max_features": 1 / 3, "random_state": 3}
+    theirs = ExtraTreesRegressor(20, **settings).fit(encode(bmi[::2]), target[::2])
+    assert np.array_equal(ours.predict(bmi), theirs.predict(encode(bmi)))
+
+
+def test_raw_columns_give_the_same_labels_as_measured_from_their_centre():
+    """Thresholds are drawn between a column's least and largest value, wherever these lie."""
+    theirs = ExtraTreesClassifier(50, random_state=0).fit(X[::2], Y[::2])
+    ours = TableTreesClassifier(random_state=0).fit(X[::2], Y[::2])
+    assert np.mean(ours.predict(X[1::2]) == theirs.predict(X[1::2])) > 0.98
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lambda x: x * 1e-12, lambda x: x * 1e30, lambda x: x + 2.0**45, lambda x: x * 1e-320 * 1e4],
+    ids=["tiny", "huge", "far from 0", "subnormal"],
+)
+def test_the_scale_of_a_column_does_not_matter(change):
+    """A forest on raw values would take small differences, and those far from 0, for none."""
+    digits, y = load_digits(return_X_y=True)  # whole numbers
+    trees = TableTreesClassifier(10, random_state=0).fit(digits[::2], y[::2])
+    changed = TableTreesClassifier(10, random_state=0).fit(change(digits[::2]), y[::2])
+    same = trees.predict(digits[1::2]) == changed.predict(change(digits[1::2]))
+    assert same.mean() > 0.99
+
+
+def test_infinities_and_outliers_are_large_numbers():
+    odd = X.copy()
+    odd[0, 0], odd[1, 0], odd[2, 1], odd[3, 2] = np.inf, -np.inf, 1e308, -1e20
+    trees = TableTreesClassifier(20, random_state=0).fit(odd, Y)
+    assert trees.score(odd, Y) == 1.0
+    for value in (np.inf, -np.inf, 1e308):
+        assert np.isfinite(trees.predict_proba(np.full_like(X, value))).all()
+
+
+def test_a_row_is_scored_the_same_alone_and_in_a_batch():
+    trees = TableTreesClassifier(20, random_state=0).fit(GAPS[::2], Y[::2])
+    alone = np.vstack([trees.predict_proba(GAPS[[i]]) for i in range(1, len(GAPS), 2)])
+    assert np.array_equal(alone, trees.predict_proba(GAPS)[1::2])
+
+
+def test_a_seed_gives_the_same_trees_and_another_gives_others():
+    trees = [TableTreesClassifier(5, random_state=seed).fit(X, Y).trees_ for seed in (1, 1, 2)]
+    assert np.array_equal(trees[0].threshold, trees[1].threshold)
+    assert not np.array_equal(trees[0].threshold, trees[2].threshold)
+
+
+def test_members_do_not_depend_on_threads():
+    fitted = [
+        LeaveOutClassifier(TableTreesClassifier(3), n_groups=4, n_jobs=n_jobs).fit(X, Y)
+        for n_jobs in (1, 4)
+    ]
+    assert np.array_equal(*(clf.ballots(X) for clf in fitted))
+    with joblib.parallel_config("threading", n_jobs=2):
+        inside = LeaveOutClassifier(TableTreesClassifier(3), n_groups=4).fit(X, Y)
+    assert np.array_equal(inside.ballots(X), fitted[0].ballots(X))
+
+
+def test_a_text_that_tells_the_label_is_used():
+    frame = pd.DataFrame({"noise": np.arange(300.0) % 7, "word": list("abc") * 100})
+    labels = frame["word"].str.upper().to_numpy()
+    trees = TableTreesClassifier(random_state=0).fit(frame[:200], labels[:200])
+    assert trees.score(frame[200:], labels[200:]) == 1.0
+
+
+def test_they_are_the_default_members():
+    clf = LeaveOutClassifier(n_groups=4).fit(FRAME, WORDS)
+    assert {type(member) for member in clf.estimators_} == {TableTreesClassifier}
+    assert clf.score(FRAME, WORDS) > 0.9
+    reg = LeaveOutRegressor(n_groups=4).fit(FRAME, FRAME["count"])
+    assert {type(member) for member in reg.estimators_} == {TableTreesRegressor}
+
+
+def test_one_model_of_masked_rows_stands_for_all_members():
+    clf = LeaveOutClassifier(n_groups=5, training="trusted").fit(X[::2], Y[::2])
+    assert [type(member) for member in clf.estimators_] == [TableTreesClassifier]
+    assert clf.score(X[1::2], Y[1::2]) > 0.9
+
+
+def test_a_model_of_many_trees_is_stored_and_loaded_fast(tmp_path):
+    """Digits, 67 members: about 21 bytes per node, and no object per tree."""
+    digits, y = load_digits(return_X_y=True)
+    members = TableTreesClassifier(5)
+    clf = LeaveOutClassifier(members, n_groups=12).fit(digits[:600], y[:600])
+    started = time.perf_counter()
+    path = store.save(clf, tmp_path / "model")
+    loaded = store.load(path)
+    seconds = time.perf_counter() - started
+    assert np.array_equal(loaded.ballots(digits[600:]), clf.ballots(digits[600:]))
+    n_nodes = sum(len(member.trees_.feature) for member in clf.estimators_)
+    size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+    assert size < 21 * n_nodes + 20_000 * len(clf.estimators_)
+    assert seconds < 20  # about 1 where nothing else runs
