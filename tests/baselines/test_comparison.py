@@ -9,8 +9,16 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, compare
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+    compare,
+)
 from partita.baselines import (
     ConstantClassifier,
     ConstantRegressor,
@@ -56,6 +64,29 @@ def test_every_number_is_the_methods_own():
     frame = table.to_frame()
     assert frame.loc["columns", "accuracy"] == table.rows[0]["accuracy"]
     assert str(table).count("\n") == 5
+
+
+def test_models_that_leave_columns_out_cover_training_unless_it_is_trusted():
+    X, y = load_breast_cancer(return_X_y=True)
+    train, test = (X[::2], y[::2]), (X[1::2], y[1::2])
+    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
+    attackable = LeaveOutClassifier(tree, n_groups=5)
+    methods = {
+        "attackable": attackable,
+        "trusted": LeaveOutClassifier(tree, n_groups=5, training="trusted"),
+        "search": GridSearchCV(attackable, {"radius": [1, 2]}, cv=2),
+        "pipeline": make_pipeline(StandardScaler(), attackable),
+    }
+    table = compare(methods, *train, *test, radii=[1, 2])
+    everything = "evasion, poisoned columns, backdoor"
+    assert [row["covers"] for row in table.rows] == [everything, "evasion", everything, "?"]
+    for row, method in list(zip(table.rows, methods.values(), strict=True))[:2]:
+        proof = method.fit(*train).certify(test[0])
+        for radius in (1, 2):
+            assert row[f"r = {radius}"] == certified_accuracy(test[1], proof, radius)
+        assert row["r = 1"] > 0.5
+        assert row["r = 2"] == 0
+    assert {row["r counts"] for row in table.rows} == {"columns"}
 
 
 def test_published_numbers_are_marked():
@@ -107,6 +138,7 @@ def test_numbers():
     methods = {
         "partition": FeaturePartitionRegressor(Ridge(), n_submodels=5),
         "constant": ConstantRegressor(),
+        "leave-out": LeaveOutRegressor(Ridge(), radius=2, n_groups=6),
     }
     table = compare(methods, X[::2], y[::2], X[1::2], y[1::2], relative=0.4, radii=[2])
     inside = np.abs(np.median(y[::2]) - y[1::2]) <= 0.4 * y[1::2]
@@ -116,6 +148,9 @@ def test_numbers():
         == pytest.approx(inside.mean(), abs=0.02)
     )
     assert table.rows[0]["accuracy"] >= table.rows[0]["r = 2"]
+    proof = methods["leave-out"].fit(X[::2], y[::2]).certify(X[1::2], around=y[1::2], relative=0.4)
+    assert table.rows[2]["r = 2"] == certified_accuracy(y[1::2], proof, 2) > 0
+    assert table.rows[2]["covers"] == table.rows[0]["covers"]
 
 
 def test_a_plain_estimator_is_a_baseline_that_proves_nothing():

@@ -5,20 +5,25 @@ import json
 import re
 import time
 from concurrent.futures import ThreadPoolExecutor
+from itertools import combinations
 
 import httpx
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
     InputError,
+    LeaveOutClassifier,
     SubmodelWarning,
     criticality,
     serve,
+    store,
 )
 from partita.serve import _app
 from partita.serve._responses import Certified, Health
@@ -33,9 +38,44 @@ from .client import (
     ask,
     refused,
     rows_of,
+    server,
     strict,
     told_of_labels,
 )
+
+
+def test_models_that_leave_units_out_are_served(folder):
+    """The real service: labels, radii, and the units each of which could change a row alone."""
+    units = [name.split()[-1] for name in CANCER]
+    model = LeaveOutClassifier(
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        units=units,
+        n_groups=6,
+        on_failure="vote",
+    ).fit(CANCER[::2], np.where(TUMOUR[::2] == 1, "benign", "malignant"))
+    path, rows = store.save(model, folder / "left out"), CANCER[1::2]
+    with server(path, folder / "left_out.log", max_rows=300) as (client, _, _):
+        answer = strict(client.post("/certify", json={"rows": rows_of(rows)}))
+        health = strict(client.get("/health"))
+        refused(client.post("/certify", json={"rows": rows_of(CANCER)}), 413, "the limit is 300")
+        refused(client.post("/certify", json={"rows": [{}]}), 422, row=0, column=FIRST)
+        hostile = strict(client.post("/certify", content=json.dumps({"rows": [HOSTILE]})))
+    assert health["submodels"] == len(model.partition_) == 16
+    assert answer["counts"] == {"what": "units", "total": len(set(units)), "trusted": []}
+    expected = told_of_labels(model, rows)
+    assert [{name: row[name] for name in expected[0]} for row in answer["rows"]] == expected
+    assert {row["radius"] for row in answer["rows"]} == {0, 1}
+    assert hostile["rows"][0]["radius"] in (0, 1)
+    votes = model.rule_.model_votes(model.ballots(rows))
+    pairs, groups = list(combinations(range(6), 2)), model.rule_.unit_groups()
+    for row, said in zip(answer["rows"], votes, strict=True):
+        alone = [
+            name
+            for name, group in zip(model.units_.names, groups, strict=True)
+            if len({vote for vote, pair in zip(said, pairs, strict=True) if group in pair}) > 1
+        ]
+        assert row["critical_units"] == alone
+        assert (not alone) == (row["radius"] == 1)
 
 
 def test_labels_are_what_certify_says(labels, classifier):

@@ -10,6 +10,8 @@ from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
     InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
     serve,
 )
 from partita.rules import TopK
@@ -60,6 +62,35 @@ def test_what_is_proven_is_named(regressor):
     assert [row["radius"] for row in within["rows"]] == regressor.certify(
         DIABETES, relative=0.2
     ).radius.tolist()
+
+
+def test_values_of_models_that_leave_columns_out_have_intervals_up_to_their_radius():
+    model = LeaveOutRegressor(Ridge(), radius=2, n_groups=6).fit(DIABETES, PROGRESSION)
+    told = strict(ask(serve.make_app(model, tolerance=20), {"rows": rows_of(DIABETES[:40])}))
+    assert told["proves"] == "the prediction moves by at most 20"
+    proof = model.certify(DIABETES[:40], tolerance=20)
+    assert [row["radius"] for row in told["rows"]] == proof.radius.tolist()
+    for radius in (1, 2):
+        low, high = model.interval(DIABETES[:40], radius)
+        ends = [row["intervals"][str(radius)] for row in told["rows"]]
+        assert ends == np.stack([low, high], axis=1).tolist()
+    assert {tuple(row["intervals"]) for row in told["rows"]} == {("1", "2")}
+
+
+def test_the_training_table_is_trusted_where_units_are_masked():
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    model = LeaveOutClassifier(tree, trusted=["mean texture"], n_groups=4, training="trusted").fit(
+        CANCER, TUMOUR
+    )
+    app = serve.make_app(model)
+    told = strict(ask(app, {"rows": rows_of(CANCER[:50])}))
+    assert told["proves"] == (
+        "the prediction stays the same, if nobody has touched the training table"
+    )
+    assert told["counts"]["trusted"] == ["mean texture", "the training table"]
+    assert [row["radius"] for row in told["rows"]] == model.certify(CANCER[:50]).radius.tolist()
+    health = strict(ask(app, b"", "/health", "GET"))
+    assert (health["submodels"], health["proves"]) == (1, told["proves"])
 
 
 def test_an_interval_without_an_end_is_null():

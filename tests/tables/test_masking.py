@@ -9,7 +9,7 @@ import scipy.sparse
 
 from partita import InputError
 from partita.tables import open_table
-from partita.tables._masking import draw_masks, mask_columns, stack_rows
+from partita.tables._masking import MaskedColumns, draw_masks, mask_columns, stack_rows
 
 N = 6
 
@@ -76,6 +76,29 @@ def test_pandas_keeps_nothing_of_a_masked_column(name):
     assert list(masked.columns) == NAMES
     if name not in CATEGORIES:
         assert masked[name].dtype == unmasked[name].dtype
+
+
+@pytest.mark.parametrize("kind", ["pandas", "array"])
+def test_an_estimator_that_works_in_place_changes_no_other_table(kind):
+    own = frame() if kind == "pandas" else np.arange(12.0).reshape(6, 2)
+    numeric = open_table(own).numeric()
+    rows = MaskedColumns(own, numeric)
+    honest = [rows.masked([0]), rows.masked([])]
+    for table in (rows.masked([0]), rows.masked([])):
+        if kind == "array":
+            table[:] = 7
+            continue
+        for column in ("whole", "float", "nullable"):
+            values = table[column].to_numpy()
+            values.setflags(write=True)
+            values.fill(7.0)
+        table.loc[:, ["text", "objects"]] = "x"
+    again = [rows.masked([0]), rows.masked([])]
+    for before, after in zip(honest, again, strict=True):
+        if kind == "array":
+            assert np.array_equal(before, after, equal_nan=True)
+        else:
+            assert_same(before, after)
 
 
 def test_all_columns_at_once_and_none():

@@ -234,6 +234,8 @@ def _measured_line(
 
 def _covers(certifier: Any) -> str:
     """What a method's certificates cover; "?" where that is not known."""
+    if getattr(certifier, "_trusts_training", False):
+        return EVASION
     known = [", ".join(attacks) for cls, attacks in COVERS.items() if isinstance(certifier, cls)]
     return known[0] if known else "?"
 

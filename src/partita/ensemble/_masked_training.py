@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from .._support.types import Array
-from ..tables._masking import draw_masks, mask_columns, stack_rows
+from ..tables._masking import MaskedColumns, draw_masks, mask_columns, stack_rows
 from ..tables._table import Table
 from ._plan import Plan
 from ._soundness import parts_of
@@ -56,6 +56,6 @@ def masked_tables(table: Table, hidden: list[list[int]], numeric: list[bool]) ->
 
     ``numeric``: which columns held numbers in training.
     """
-    rows = table.take(list(range(table.n_columns)))
+    rows = MaskedColumns(table.take(list(range(table.n_columns))), numeric)
     for columns in hidden:
-        yield mask_columns(rows, columns, numeric)
+        yield rows.masked(columns)

@@ -13,7 +13,10 @@ Label = str | int | float | bool
 
 
 class Counts(BaseModel):
-    """What a radius counts, how many there are, and which columns no attacker reaches."""
+    """What a radius counts, how many there are, and what no attacker reaches.
+
+    trusted: columns, and "the training table" where only rows to predict can be attacked.
+    """
 
     what: str
     total: int
@@ -109,12 +112,14 @@ def row_dicts(certified: CertifiedTable) -> list[dict[str, Any]]:
 def what_is_proven(model: Any, tolerance: float | None, relative: float | None) -> str | None:
     """What stays true while an attacker owns no more than the radius; None if nothing does."""
     if model._task == "classification":
-        return "the prediction stays the same"
-    if tolerance is not None:
-        return f"the prediction moves by at most {tolerance}"
-    if relative is not None:
-        return f"the prediction moves by at most {relative} times its absolute value"
-    return None
+        stays = "the prediction stays the same"
+    elif tolerance is not None:
+        stays = f"the prediction moves by at most {tolerance}"
+    elif relative is not None:
+        stays = f"the prediction moves by at most {relative} times its absolute value"
+    else:
+        return None
+    return f"{stays}, if nobody has touched the training table" if model._trusts_training else stays
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:

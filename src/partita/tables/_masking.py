@@ -16,17 +16,13 @@ from .._support.types import Array
 from ..errors import InputError
 
 
-def mask_columns(
-    X: Any, positions: Sequence[int], numeric: Sequence[bool], keep_categories: bool = False
-) -> Any:
-    """Return a copy of what ``Table.take`` returned, with some columns missing.
+class MaskedColumns:
+    """Rows of which some columns can be masked, many times over.
 
     Parameters
     ----------
     X : array or DataFrame
-        Rows with all columns.
-    positions : sequence of int
-        The columns to mask.
+        Rows with all columns, as ``Table.take`` returns them.
     numeric : sequence of bool
         Which columns held numbers in training: they are floats here, and a masked one is floats
         even if it holds something else now.
@@ -39,21 +35,45 @@ def mask_columns(
     InputError
         If X is a sparse matrix.
     """
-    if scipy.sparse.issparse(X):
-        raise InputError("X is a sparse matrix, in which no column can be masked: use X.toarray()")
-    if isinstance(X, np.ndarray):
-        return _mask_array(X, list(positions))
-    frame = nw.from_native(X, eager_only=True).clone()  # an estimator may work in place
-    hidden = set(positions)
-    columns = []
-    for j in range(frame.shape[1]):
-        column = frame[:, j]
-        if numeric[j]:
-            column = _floats(column, j in hidden)
-        elif j in hidden:
-            column = _without_values(column, keep_categories)
-        columns.append(column)
-    return frame.with_columns(*columns).to_native()
+
+    def __init__(self, X: Any, numeric: Sequence[bool], keep_categories: bool = False) -> None:
+        if scipy.sparse.issparse(X):
+            raise InputError(
+                "X is a sparse matrix, in which no column can be masked: use X.toarray()"
+            )
+        self._array = X if isinstance(X, np.ndarray) else None
+        self._frame = None if self._array is not None else nw.from_native(X, eager_only=True)
+        self._numeric, self._keep_categories = numeric, keep_categories
+        self._read: dict[tuple[int, bool], nw.Series[Any]] = {}
+
+    def masked(self, positions: Sequence[int]) -> Any:
+        """Return a copy of the rows, with the columns at these positions missing."""
+        if self._array is not None:
+            return _mask_array(self._array, list(positions))
+        assert self._frame is not None
+        hidden = set(positions)
+        columns = [self._column(j, j in hidden) for j in range(self._frame.shape[1])]
+        # a copy of its own: an estimator may work in place
+        return self._frame.with_columns(*columns).clone().to_native()
+
+    def _column(self, j: int, hidden: bool) -> "nw.Series[Any]":
+        """Return a column as it is seen, or masked."""
+        assert self._frame is not None
+        if (j, hidden) not in self._read:
+            column = self._frame[:, j]
+            if self._numeric[j]:
+                column = _floats(column, hidden)
+            elif hidden:
+                column = _without_values(column, self._keep_categories)
+            self._read[j, hidden] = column
+        return self._read[j, hidden]
+
+
+def mask_columns(
+    X: Any, positions: Sequence[int], numeric: Sequence[bool], keep_categories: bool = False
+) -> Any:
+    """Return a copy of rows with some columns missing, as :class:`MaskedColumns` has it."""
+    return MaskedColumns(X, numeric, keep_categories).masked(positions)
 
 
 def _mask_array(X: Array, positions: list[int]) -> Array:
