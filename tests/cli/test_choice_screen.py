@@ -23,7 +23,7 @@ def test_the_recommended_command_works(partita, wine, tmp_path):
         "sweep", wine, "--target", "target", "--radius", 1, "--out", out, *sizes
     )
     assert code == 0
-    assert "one model on all columns, which proves nothing" in text
+    assert "one model on all columns, no proof" in text
     assert "always answering 1" in text
     assert "the price of the proof is" in text
     command = shlex.split(text.rpartition("Next: ")[2])

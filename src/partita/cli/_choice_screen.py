@@ -28,7 +28,7 @@ def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> 
     if choice.best is None:
         print_warning(f"NO SETTING IS RECOMMENDED: {choice.reason}.")
     labels = choice.one_model["balanced"] is not None
-    lines = [[*_shares(choice.one_model, labels), "one model on all columns, which proves nothing"]]
+    lines = [[*_shares(choice.one_model, labels), "one model on all columns, no proof"]]
     lines += [_line(one, labels, choice) for one in _shown(choice)]
     always = f"always answering {answer_text(choice.constant['answer'])}"
     constant = choice.constant | {

@@ -62,7 +62,7 @@ def _show_table(found: Mapping[str, Any]) -> None:
     full, constant = found["full_model"], found["constant"]
     rows = []
     if full is not None:
-        rows.append(["0", *_cells(full, columns), "one model on all columns, which proves nothing"])
+        rows.append(["0", *_cells(full, columns), "one model on all columns, no proof"])
     rows += [[str(one["radius"]), *_cells(one, columns), one["fit"]] for one in found["best"]]
     always = f"always answering {answer_text(constant['answer'])}"
     # a constant has no row of any other label
