@@ -1,11 +1,16 @@
-"""What benchmarks/leave_out.py prints and draws of its results."""
+"""What benchmarks/leave_out.py prints and draws of its results.
+
+python benchmarks/leave_out_report.py    # the comparison of learners
+"""
 
 import json
+from pathlib import Path
 
 import numpy as np
 
 METHODS = ("leave-out", "partition")
 WISHES = ("most certified", "accurate")
+LEARNERS = ("boosting", "more boosting", "extra trees", "splines", "kernel", "default")
 
 
 def runs_by_table(folder):
@@ -32,6 +37,30 @@ def print_page(folder):
                 cells.append(f"{certified:.1f} at {accuracy:.1f}")
             line = [name, str(len(runs)), radius[2:], f"{one:.1f}", *cells]
             print(f"| {' | '.join(line)} |")
+
+
+def print_learners(folder):
+    """Two tables of all learners: what is certified at which accuracy, and what that takes."""
+    tables = {
+        file.stem.removeprefix("learners-").replace("-", " "): json.loads(file.read_text())
+        for file in sorted(folder.glob("learners-*.json"))
+    }
+    proofs, costs = {}, {}
+    for name, found in tables.items():
+        proofs[name] = {
+            one: f"{100 * c:.1f} at {100 * a:.1f}" for one, (_, a, c, _) in found.items()
+        }
+        costs[name] = {one: f"{100 * s:.1f}, {t:.0f} s" for one, (s, _, _, t) in found.items()}
+    everywhere = [one for one in LEARNERS if all(one in found for found in tables.values())]
+    means = {one: np.mean([found[one] for found in tables.values()], axis=0) for one in everywhere}
+    proofs["mean"] = {one: f"{100 * m[2]:.1f} at {100 * m[1]:.1f}" for one, m in means.items()}
+    costs["mean"] = {one: f"{100 * m[0]:.1f}, {m[3]:.0f} s" for one, m in means.items()}
+    for cells, title in ((proofs, "certified at accuracy"), (costs, "one model, seconds")):
+        print(f"| {title} | {' | '.join(LEARNERS)} |")
+        print("| --- |" + " --- |" * len(LEARNERS))
+        for name, line in cells.items():
+            print(f"| {name} | {' | '.join(line.get(one, '') for one in LEARNERS)} |")
+        print()
 
 
 def draw_frontiers(folder, place):
@@ -74,3 +103,7 @@ def _frontier(points):
         if not best or point[1] > best[-1][1]:
             best.append(point)
     return np.array(best)
+
+
+if __name__ == "__main__":
+    print_learners(Path(__file__).parent / "results" / "leave_out")

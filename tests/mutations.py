@@ -446,7 +446,22 @@ BUGS = [
         "    if codes is not None:\n        return np.array(",
         "    if codes is not None:\n        codes = _most_frequent_codes(column) or codes\n"
         "        return np.array(",
-        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_default_estimator.py"),
+        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_table_estimator.py"),
+    ),
+    Bug(
+        "trees: columns are measured anew in every batch",
+        "ensemble/_table_trees.py",
+        "        with np.errstate(",
+        "        self.scale_ = np.array([_centre_and_spread(column) for column in encoded.T])\n"
+        "        with np.errstate(",
+        ("tests/ensemble/test_table_trees.py",),
+    ),
+    Bug(
+        "trees: seeds are forgotten",
+        "ensemble/_table_trees.py",
+        "random_state=self.random_state,",
+        "random_state=None,",
+        ("tests/ensemble/test_table_trees.py",),
     ),
     Bug(
         "store: a changed file is loaded",

@@ -18,11 +18,11 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from partita import LeaveOutClassifier, LeaveOutRegressor, SubmodelWarning
-from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
+from partita.ensemble import TableTreesClassifier, TableTreesRegressor
 from tests.test_proof import ATTACKS, constant, extreme, label, noise, swapped
 
 DEVICES = np.arange(30) % 10  # breast cancer: mean, error and worst value of ten measurements
-SMALL = TableBoostingClassifier(max_iter=10)  # the default, but small
+SMALL = TableTreesClassifier(5)  # the default, but small
 SCALED = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=300))
 CASES = {
     "cancer, devices": (
@@ -114,7 +114,7 @@ REGRESSORS = {
     "ridge, two of seven": LeaveOutRegressor(Ridge(0.1), radius=2, n_groups=7),
     "sources": LeaveOutRegressor(Ridge(0.1), units=[0, 0, 1, 2, 3, 4, 4, 4, 5, 6], trusted=[2]),
     "trees": LeaveOutRegressor(DecisionTreeRegressor(max_depth=4), n_groups=6, leave_out=2),
-    "default trees": LeaveOutRegressor(TableBoostingRegressor(max_iter=10), n_groups=5),
+    "default trees": LeaveOutRegressor(TableTreesRegressor(5), n_groups=5),
 }
 
 
@@ -187,7 +187,7 @@ def test_columns_of_texts_and_dates_survive():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=600)
     table = words(rng, y, 600)
-    small = TableBoostingClassifier(max_iter=5)
+    small = TableTreesClassifier(5)
     clf = LeaveOutClassifier(small, n_groups=4, on_failure="vote").fit(table[:400], y[:400])
     honest, before = clf.ballots(table[400:]), clf.certify(table[400:])
     safe = before.radius >= 1
@@ -227,7 +227,7 @@ def test_groups_that_crash_their_members_change_nothing_certified(radius, damage
 def test_rows_can_be_attacked_where_training_is_trusted(radius):
     cancer, y = load_breast_cancer(return_X_y=True)
     clf = LeaveOutClassifier(
-        TableBoostingClassifier(max_iter=20), radius=radius, n_groups=7, training="trusted"
+        TableTreesClassifier(10), radius=radius, n_groups=7, training="trusted"
     ).fit(cancer[::2], y[::2])
     honest, before = clf.ballots(cancer[1::2]), clf.certify(cancer[1::2])
     rng = np.random.default_rng(0)
@@ -251,7 +251,7 @@ def test_rows_can_be_attacked_where_training_is_trusted(radius):
 def test_values_of_attacked_rows_stay_inside_where_training_is_trusted():
     X, y = load_diabetes(return_X_y=True)
     reg = LeaveOutRegressor(
-        TableBoostingRegressor(max_iter=20), n_groups=6, training="trusted"
+        TableTreesRegressor(10), n_groups=6, training="trusted"
     ).fit(X[::2], y[::2])
     before = reg.predict(X[1::2])
     low, high = reg.interval(X[1::2], 1)

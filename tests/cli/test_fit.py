@@ -13,20 +13,21 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
+from partita.ensemble import TableBoostingClassifier, TableTreesClassifier
 from partita.partition._one_hot import as_units_toml, one_hot_families
 from partita.tables._memory import open_table
 
 from .tables import NAIVE, NINE
 
 
-@pytest.mark.parametrize("estimator", ["hgb", "lightgbm", "logistic", "mine:make"])
+@pytest.mark.parametrize("estimator", ["hgb", "trees", "lightgbm", "logistic", "mine:make"])
 def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(
         "from sklearn.naive_bayes import GaussianNB\n\ndef make():\n    return GaussianNB()\n"
     )
     iris = load_iris(as_frame=True).frame
-    if estimator in ("hgb", "lightgbm", "logistic"):
+    if estimator != "mine:make":
         iris["petal width (cm)"] = np.where(
             iris["petal width (cm)"] > 1, "wide", None
         )  # texts and gaps
@@ -38,6 +39,29 @@ def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, 
     code, out, err = partita("certify", "model", "iris.csv", "--json")
     assert (code, "warning" in err) == (0, False), err
     assert json.loads(out)["certified_accuracy"][0] > 0.85
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "cls"),
+    [
+        ([], "hgb", TableBoostingClassifier),
+        (["--fallback", "auto", "--gate", "1"], "hgb", TableBoostingClassifier),
+        (["--estimator", "trees"], "trees", TableTreesClassifier),
+        (["--method", "leave-out"], "trees", TableTreesClassifier),
+        (["--method", "leave-out", "--estimator", "hgb"], "hgb", TableBoostingClassifier),
+    ],
+)
+def test_every_method_has_its_default_estimator(options, name, cls, partita, tmp_path):
+    load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
+    given = ("fit", tmp_path / "iris.csv", "--target", "target", "--out", tmp_path / "m")
+    code, _, err = partita(*given, "--no-full-model", *options)
+    assert code == 0, err
+    model = store.load(tmp_path / "m")
+    assert {type(model.estimator), *map(type, model.estimators_)} == {cls}
+    about = store.manifest(tmp_path / "m")["about"]
+    assert about["estimator"] == name  # not "auto": a report should say what it is
+    if "--fallback" in options:
+        assert (about["fallback"], type(model.fallback_model_)) == ("hgb", TableBoostingClassifier)
 
 
 def test_rules_and_their_settings(partita, cancer, tmp_path):

@@ -72,9 +72,7 @@ def test_sums_are_those_of_boosting(boosting, categorical):
 @pytest.mark.parametrize("grow", [ExtraTreesClassifier, ExtraTreesRegressor])
 def test_sums_are_those_of_a_forest(grow, leaf):
     X, model, trees = forest(grow, min_samples_leaf=leaf)
-    expected = (
-        model.predict_proba(X) if grow is ExtraTreesClassifier else model.predict(X)[:, None]
-    )
+    expected = model.predict_proba(X) if grow is ExtraTreesClassifier else model.predict(X)[:, None]
     assert np.array_equal(trees.sums(X) / 20, expected)
     alone = np.vstack([trees.sums(X[[i]]) for i in range(50)])
     assert np.array_equal(alone / 20, expected[:50])

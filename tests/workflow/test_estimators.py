@@ -18,7 +18,7 @@ from partita.workflow._prediction_table import open_prediction_table
 from partita.workflow._stored_model import open_model
 from partita.workflow._training_table import open_training
 
-LABELS, VALUES = ("hgb", "lightgbm", "logistic"), ("hgb", "lightgbm", "ridge")
+LABELS, VALUES = (("hgb", "trees", "lightgbm", linear) for linear in ("logistic", "ridge"))
 EVERY = [(name, "label") for name in LABELS] + [(name, "value") for name in VALUES]
 COLUMNS = [f"c{k}" for k in range(8)]
 SUBMODELS = 4
@@ -152,7 +152,7 @@ def test_ridge_learns_numbers_from_numbers_texts_and_gaps(tmp_path):
             "value",
             "estimator 'logistic' is for labels, and the target holds numbers: use ridge",
         ),
-        ("forest", "label", "give one of hgb, lightgbm, logistic, ridge, or your own"),
+        ("forest", "label", "give one of hgb, trees, lightgbm, logistic, ridge, auto, or your own"),
     ],
 )
 def test_estimators_for_other_targets(name, target, message, tmp_path):

@@ -105,7 +105,7 @@ def fit(
         float | None,
         typer.Option(help="For numbers: move the submodels' values away from their centre."),
     ] = None,
-    estimator: Estimator = "hgb",
+    estimator: Estimator = "auto",
     fallback: Annotated[
         str | None,
         typer.Option(
@@ -158,6 +158,7 @@ def fit(
     from ..errors import InputError
     from ..partition._one_hot import one_hot_families
     from ..store._save import check_free
+    from ..workflow._estimators import chosen_name
     from ..workflow._training_table import open_training
 
     check_free(out, overwrite)
@@ -190,6 +191,8 @@ def fit(
         "trusted-training": trusted_training or None,
     }
     _check_method(method, for_partition, for_leave_out)
+    estimator = chosen_name(estimator, method)
+    fallback = None if fallback is None else chosen_name(fallback, method)
     if method == "leave-out":
         model = training.leave_out_ensemble(
             estimator,

@@ -24,7 +24,9 @@ Task = Annotated[
 Estimator = Annotated[
     str,
     typer.Option(
-        help="What each submodel is: hgb, lightgbm, logistic, ridge, or your own as module:Class."
+        help="What each submodel is: hgb (boosted trees), trees (extremely randomized ones), "
+        "lightgbm, logistic, ridge, or your own as module:Class. auto: hgb, or trees for models "
+        "that leave units out."
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.", min=0)]

@@ -110,7 +110,7 @@ def sweep(
             "is a feature only if units.toml trusts it."
         ),
     ] = None,
-    estimator: Estimator = "hgb",
+    estimator: Estimator = "auto",
     task: Task = "auto",
     seed: Seed = 0,
     reference: ReferenceFile = None,
@@ -144,7 +144,7 @@ def sweep(
     given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
     given |= {"--reference": reference, "--exchanges": exchanges}
     given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
-    defaults = (None, "hgb", "auto", 0)
+    defaults = (None, "auto", 0)
     options = [
         str(word)
         for option, value in given.items()

@@ -195,7 +195,6 @@ class FlatTrees:
         )
 
 
-
 def _flat_tree(tree: Any, first: int) -> tuple[Array, ...]:
     """Flatten one tree of a forest, whose nodes are numbered from ``first`` on.
 

@@ -54,7 +54,7 @@ class _TableTrees(TableEstimator):
     def _means(self, X: Any) -> Array:
         sums = self._sums(X)
         assert self.trees_ is not None
-        return sums / len(self.trees_.roots)
+        return np.asarray(sums / len(self.trees_.roots))
 
 
 class TableTreesClassifier(ClassifierMixin, _TableTrees):

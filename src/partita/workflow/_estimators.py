@@ -23,22 +23,28 @@ from ..ensemble._table_trees import TableTreesClassifier, TableTreesRegressor
 from ..errors import InputError
 from ._tasks import TASKS, Task
 
-AUTO = "auto"  # what the ensemble takes by itself
-TABLE = {  # estimators for tables as they come, for labels and for numbers
+AUTO = "auto"  # the ensemble's own default
+DEFAULTS = {"partition": "hgb", "leave-out": "trees"}  # what that is, by method
+FOR_TABLES = {  # for labels, and for numbers
     "hgb": (TableBoostingClassifier, TableBoostingRegressor),
     "trees": (TableTreesClassifier, TableTreesRegressor),
 }
-NAMES = (*TABLE, "lightgbm", "logistic", "ridge")
+NAMES = (*FOR_TABLES, "lightgbm", "logistic", "ridge")
 LINEAR = {"logistic": "classification", "ridge": "regression"}  # the task of each
 MOST_CATEGORIES = 50  # a text column becomes at most this many columns of zeros and ones
 
 
+def chosen_name(name: str, method: str) -> str:
+    """The name itself, or for "auto" what a method takes by default."""
+    return DEFAULTS[method] if name == AUTO else name
+
+
 def named_estimator(name: str, task: Task) -> Any:
-    """The estimator that a name stands for; None, for "auto": the ensemble's own default."""
+    """The estimator that a name stands for; None for "auto"."""
     if name == AUTO:
         return None
-    if name in TABLE:
-        for_labels, for_numbers = TABLE[name]
+    if name in FOR_TABLES:
+        for_labels, for_numbers = FOR_TABLES[name]
         return for_numbers() if task.name == "regression" else for_labels()
     if name == "lightgbm":
         return _lightgbm(task)
@@ -47,8 +53,7 @@ def named_estimator(name: str, task: Task) -> Any:
             other = next(linear for linear, its_task in LINEAR.items() if its_task == task.name)
             raise InputError(
                 f"estimator {name!r} is for {TASKS[LINEAR[name]].holds}, and the target holds "
-                f"{task.holds}: use {other}, hgb, trees, lightgbm or "
-                "module:Class"
+                f"{task.holds}: use {other}, hgb, trees, lightgbm or module:Class"
             )
         linear = LogisticRegression(max_iter=1000) if name == "logistic" else Ridge()
         return make_pipeline(_numbers_and_texts(), linear)
@@ -63,13 +68,12 @@ def named_estimator(name: str, task: Task) -> Any:
 
 
 def named_fallback(name: str, task: Task) -> Any:
-    """The estimator behind the vote that a name stands for; here the default is named too."""
+    """The estimator behind a partition's vote that a name stands for."""
     if task.name != "classification":
         raise InputError(
             "fallback answers with a label, and the target holds numbers: leave it out"
         )
-    estimator = named_estimator(name, task)
-    return TableBoostingClassifier() if estimator is None else estimator
+    return named_estimator(chosen_name(name, "partition"), task)
 
 
 def code_hash(name: str) -> str | None:
@@ -122,7 +126,8 @@ def _own_estimator(name: str) -> Any:
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
         raise InputError(
-            f"estimator is {name!r}: give one of {', '.join(NAMES)}, or your own as module:Class"
+            f"estimator is {name!r}: give one of {', '.join(NAMES)}, auto, or your own as "
+            "module:Class"
         )
     here = str(Path.cwd())
     if here not in sys.path:

@@ -111,7 +111,7 @@ class Trial:
     Attributes
     ----------
     estimator : str
-        What each submodel is.
+        What each submodel is; "auto": the default of its method.
     holdout : float or path, optional
         The share of rows held out at random (None: a quarter, unless ``last`` or ``group`` is
         given), or another table.
@@ -128,7 +128,7 @@ class Trial:
         recall:LABEL.
     """
 
-    estimator: str = "hgb"
+    estimator: str = "auto"
     holdout: float | str | Path | None = None
     seed: int = 0
     tolerance: float | None = None
