@@ -11,8 +11,8 @@ judged there. The chosen one is fitted again on all rows to learn from, and it a
 rows. Ten seeds: of rows, groups and models. Results are in benchmarks/results/leave_out; measured
 on 16 cores.
 
---learners compares all estimators, and the default, with the settings of the defaults, r = 1 and
-two seeds, on validation rows.
+--learners compares all estimators, and the default one, on validation rows of two seeds, with the
+default settings, r = 1, and at most 1,500 rows of any table.
 """
 
 import argparse
@@ -22,7 +22,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from leave_out_data import TABLES, split
+from leave_out_data import MOST_ROWS, TABLES, split
 from leave_out_report import LEARNERS, draw_frontiers, print_learners, print_page
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.impute import SimpleImputer
@@ -168,6 +168,7 @@ def learners(name, folder):
     file = RESULTS / f"learners-{name.replace(' ', '-')}.json"
     found = json.loads(file.read_text()) if file.exists() else {}
     table = load(name, folder)
+    table.most_rows = MOST_ROWS
     default = (LeaveOutRegressor if table.is_regression else LeaveOutClassifier)._default_estimator
     for one, model in (estimators(table) | {"default": default()}).items():
         if one in found or one not in LEARNERS:
