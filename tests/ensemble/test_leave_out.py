@@ -393,7 +393,7 @@ WIDE = np.zeros((20, 200))
             "max_models is 50, but 13 groups and radius 1 need 78 models: raise max_models",
         ),
         ({"n_groups": 13, "leave_out": 3, "max_models": 10}, X, "max_models is 10, too few for 13"),
-        ({"radius": 80}, WIDE, "max_models is 150, but 161 groups and radius 80 need 161 models"),
+        ({"radius": 80}, WIDE, "161 groups and radius 80 have too many sets of groups: use fewer"),
         ({"partition": [[0], list(range(1, 13))]}, X, "partition has 2 groups: radius 1 needs at"),
         (
             {"partition": [[0], [1], list(range(2, 13))], "n_groups": 5},
