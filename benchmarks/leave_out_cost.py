@@ -4,9 +4,10 @@
 
 For 36 models (9 groups, r = 1), 120 (16 groups, r = 1) and 495 (12 groups, r = 2): the time of all
 fits on one core, of the model on all columns too, in fits of that model, beside one fit for every
-model. The goal is half of that, and is reached where there are more models than fits. Members are shared between models and leave out about half of the
-groups, so there are at most 150 of them and each sees about half of the columns. The figures are of
-trees, 1,000 rows and 2 shared cores; ratios are of one run on one machine; the table is the gas sensors' (16 sensors with 8 columns each).
+model. The goal is half of that, and is reached where there are more models than fits. Members are
+shared between models and leave out about half of the groups, so there are at most 150 of them and
+each sees about half of the columns. The figures are of trees, 1,000 rows and 2 shared cores; ratios
+are of one run on one machine; the table is the gas sensors' (16 sensors with 8 columns each).
 """
 
 import argparse
