@@ -13,6 +13,8 @@ from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
     InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
 )
 from partita.metrics import (
     certified_accuracy,
@@ -70,6 +72,31 @@ def test_scorer_goes_through_pipelines_and_searches():
     )
     assert search.score(X[1::2], labels[1::2]) == scorer(search, X[1::2], labels[1::2])
     assert 0 < cross_val_score(pipeline, X, labels, scoring=scorer, cv=3).min() <= 1
+
+
+def test_a_search_chooses_the_radius_and_the_groups_that_are_certified():
+    X, y = load_wine(return_X_y=True)
+    clf = LeaveOutClassifier(GaussianNB())
+    grid = {"radius": [1, 2], "n_groups": [5, 7]}
+    search = GridSearchCV(clf, grid, scoring=certified_scorer(radius=2), cv=3).fit(X, y)
+    scores = dict(
+        zip(
+            ((one["radius"], one["n_groups"]) for one in search.cv_results_["params"]),
+            search.cv_results_["mean_test_score"],
+            strict=True,
+        )
+    )
+    assert scores[1, 5] == scores[1, 7] == 0  # radius 1 certifies nothing at 2
+    assert search.best_params_["radius"] == 2
+    best = search.best_estimator_
+    assert certified_scorer(radius=2)(search, X, y) == certified_accuracy(y, best.certify(X), 2) > 0
+    reg = GridSearchCV(
+        LeaveOutRegressor(Ridge()),
+        {"n_groups": [4, 6]},
+        scoring=certified_scorer(radius=1, relative=0.05),
+        cv=3,
+    ).fit(X, X[:, 0])
+    assert 0 < reg.best_score_ <= 1
 
 
 def test_scorer_says_what_it_cannot_score():

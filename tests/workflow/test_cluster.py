@@ -85,7 +85,8 @@ class Cluster:
     def __init__(self, folder, **settings):
         self.folder = folder
         self.file = folder / "scheduler.json"
-        self.environment = os.environ | {"PYTHONPATH": str(folder)} | settings
+        path = os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+        self.environment = os.environ | {"PYTHONPATH": path} | settings
         self.workers: list[subprocess.Popen] = []
         self.scheduler = self._start(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", self.file
@@ -225,6 +226,27 @@ def test_the_command_fits_on_a_cluster_and_on_this_machine(two, table, tmp_path,
     assert code == 0
     assert "Fitted 5 submodels on 569 rows" in out
     assert submodels(tmp_path / "m") == submodels(tmp_path / "here")
+
+
+def test_members_that_leave_columns_out_are_fitted_on_a_cluster(two, table, tmp_path, partita):
+    command = ["fit", table, "--target", "y", "--method", "leave-out", "--groups", 4]
+    command += ["--estimator", "lightgbm"]
+    code, out, err = partita(*command, "--cluster", two.address, "--out", tmp_path / "m")
+    assert code == 0, err
+    assert "Fitted 7 submodels on 569 rows" in out
+    code, _, err = partita(*command, "--cluster", "local", "--out", tmp_path / "here")
+    assert code == 0, err
+    assert submodels(tmp_path / "m") == submodels(tmp_path / "here")
+    code, _, err = partita(*command, "--out", tmp_path / "memory", "--no-full-model")
+    assert code == 0, err
+    X = pd.read_parquet(table)[COLUMNS].astype(np.float64)
+    ballots = store.load(tmp_path / "memory").ballots(X)
+    assert np.array_equal(store.load(tmp_path / "m").ballots(X), ballots)
+    masked = [*command, "--trusted-training", "--cluster", "local"]
+    code, _, err = partita(*masked, "--out", tmp_path / "masked")
+    assert code == 2
+    assert "leave trusted training out, or use fit (on the command line, leave --cluster" in err
+    assert not (tmp_path / "masked").exists()
 
 
 @pytest.mark.parametrize(

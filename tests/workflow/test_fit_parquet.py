@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from lightgbm import LGBMClassifier, LGBMRegressor
+from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import Ridge, SGDClassifier, SGDRegressor
 from sklearn.naive_bayes import GaussianNB
@@ -16,6 +17,8 @@ from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
     InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
     StoreError,
     SubmodelError,
     SubmodelWarning,
@@ -114,6 +117,59 @@ def test_the_same_values_as_in_memory(settings, table, tmp_path):
     X = cancer()[COLUMNS].astype(np.float64)
     assert np.array_equal(loaded.ballots(X), fitted.ballots(X))
     assert not hasattr(reg, "partition_")  # what was given is not changed
+
+
+LEAVE_OUT = {
+    "labels": (
+        LeaveOutClassifier(GaussianNB(), units=UNITS, trusted=["c5"], n_groups=5),
+        "y",
+        ["part", "value"],
+    ),
+    "lightgbm": (LeaveOutClassifier(BOOSTED, n_groups=3), "y", ["part", "value"]),
+    "values": (LeaveOutRegressor(Ridge(), radius=2, n_groups=5), "value", ["part", "y"]),
+}
+
+
+@pytest.mark.parametrize("case", LEAVE_OUT)
+def test_the_same_members_as_in_memory(case, table, tmp_path):
+    """They are stored one by one, and certify a table piece by piece."""
+    model, target, ignore = LEAVE_OUT[case]
+    path = fit_parquet(model, table, target, tmp_path / "m", ignore=ignore)
+    fitted, loaded = in_memory(clone(model), target=target), store.load(path)
+    X = cancer()[COLUMNS].astype(np.float64)
+    assert np.array_equal(loaded.ballots(X), fitted.ballots(X))
+    assert loaded.partition_ == fitted.partition_
+    assert loaded.counts_ == fitted.counts_
+    assert len(submodels(path)) == len(fitted.partition_)
+    wide = {"tolerance": 2.0} if case == "values" else {}
+    certify_parquet(path, table, tmp_path / "c.parquet", **wide)
+    proof, got = fitted.certify(X, **wide), pd.read_parquet(tmp_path / "c.parquet")
+    assert np.array_equal(got["prediction"], proof.prediction)
+    assert np.array_equal(got["radius"], proof.radius)
+
+
+def test_a_corrupted_column_changes_only_members_that_see_it(table, tmp_path):
+    model, target, ignore = LEAVE_OUT["labels"]
+    honest = fit_parquet(model, table, target, tmp_path / "honest", ignore=ignore)
+    other = tmp_path / "corrupt"
+    other.mkdir()
+    benign = (cancer()["y"] == "benign").to_numpy()
+    cancer().assign(c4=(1e6 * benign).astype(np.float32)).to_parquet(other / "a.parquet")
+    corrupt = fit_parquet(model, other, target, tmp_path / "m", ignore=ignore)
+    loaded = store.load(honest)
+    sees = ["c4" in [COLUMNS[c] for c in loaded._columns(t)] for t in range(len(submodels(honest)))]
+    pairs = zip(submodels(honest), submodels(corrupt), strict=True)
+    assert [one != other for one, other in pairs] == sees
+    assert 0 < sum(sees) < len(sees)
+
+
+def test_one_model_of_masked_rows_is_not_fitted_column_by_column(table, tmp_path):
+    for model, target, ignore in LEAVE_OUT.values():
+        masked = clone(model).set_params(training="trusted")
+        if isinstance(masked.estimator, LGBMClassifier):  # it takes missing values
+            with pytest.raises(InputError, match="training='trusted' learns one model from the"):
+                fit_parquet(masked, table, target, tmp_path / "m", ignore=ignore)
+    assert not (tmp_path / "m").exists()
 
 
 def test_a_corrupted_column_changes_its_own_submodel_alone(table, tmp_path):
@@ -391,6 +447,27 @@ def test_a_stopped_fit_resumes_and_gives_the_same_files(stopped, capsys):
         json.loads((out / "manifest.json").read_bytes())["files"]
         == json.loads((undisturbed / "manifest.json").read_bytes())["files"]
     )
+
+
+def test_a_stopped_fit_resumes_member_by_member(table, tmp_path, capsys):
+    flag = tmp_path / "flag"
+    flag.touch()
+    groups = [["c4", "c2"], ["c0", "c1"], ["c3", "c5"], ["c6", "c7", "c8"], ["c9", "c10", "c11"]]
+    clf = LeaveOutClassifier(Fragile(str(flag)), partition=groups, leave_out=3, n_jobs=1)
+    given = (table, "y", tmp_path / "m")
+    with pytest.raises(SubmodelError, match=r"the power is cut"):
+        fit_parquet(clf, *given, ignore=["part", "value"])
+    done = {file.name: file.stat().st_ino for file in (tmp_path / "m").glob("submodel-*")}
+    assert 0 < len(done) < 11
+    flag.unlink()
+    for other in ({"leave_out": 2}, {"max_models": 9}, {"random_state": 1}):
+        with pytest.raises(InputError, match="holds the beginning of another fit"):
+            fit_parquet(clone(clf).set_params(**other), *given, ignore=["part", "value"])
+    path = fit_parquet(clf.set_params(verbose=1), *given, ignore=["part", "value"])
+    assert f"{len(done)} of 11 submodels were finished by an earlier run" in capsys.readouterr().err
+    assert {name: (path / name).stat().st_ino for name in done} == done
+    undisturbed = fit_parquet(clf, table, "y", tmp_path / "other", ignore=["part", "value"])
+    assert submodels(path) == submodels(undisturbed)
 
 
 @pytest.mark.parametrize(

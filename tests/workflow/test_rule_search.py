@@ -18,6 +18,7 @@ from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
     InputError,
+    LeaveOutClassifier,
     store,
 )
 from partita.metrics import (
@@ -218,6 +219,10 @@ def test_what_cannot_be_searched_is_refused():
         (
             (make_pipeline(StandardScaler(), clf), ["plurality"], *TEST),
             "ensemble is a Pipeline: give",
+        ),
+        (
+            (LeaveOutClassifier(GaussianNB(), n_groups=4).fit(*TEST), ["plurality"], *TEST),
+            "ensemble is a LeaveOutClassifier, which is decided by agreement and by no other rule",
         ),
         ((fitted(rule="plurality"), [Tournament(prior=0.5)], *TEST), "y_train is missing"),
         ((fitted(rule="plurality"), ["tournament"], *TEST), "y_train is missing"),

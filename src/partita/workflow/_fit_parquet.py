@@ -51,8 +51,10 @@ def fit_parquet(
 
     Parameters
     ----------
-    ensemble : FeaturePartitionClassifier or FeaturePartitionRegressor
-        What to fit: estimator, units, rule and so on. It is not changed.
+    ensemble : FeaturePartitionClassifier, FeaturePartitionRegressor or a leave-out ensemble
+        What to fit: estimator, units, rule and so on. It is not changed. A member of a
+        :class:`LeaveOutClassifier` reads all columns but those that it leaves out, and its last one
+        reads all.
     data : str or path
         A Parquet file, or a folder of them, in the order of their names. Workers must see it under
         the same path.
@@ -141,6 +143,12 @@ def fit_training(
         raise InputError(
             "fallback learns from all columns at once, and this fit reads them submodel by "
             "submodel: leave fallback out, or use fit"
+        )
+    if getattr(model, "training", "attackable") == "trusted":
+        raise InputError(
+            "training='trusted' learns one model from the whole table with columns masked, and "
+            "this fit reads them submodel by submodel: leave trusted training out, or use fit "
+            "(on the command line, leave --cluster out)"
         )
     _, _, plan = model._plan(training.table, training.y)
     if trains_jointly(plan.estimator):

@@ -17,6 +17,7 @@ from .._support.arrays import array_of
 from .._support.optional import require
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
+from ..ensemble._leave_out import LeaveOutEnsemble
 from ..errors import EmptyProofWarning, InputError
 from ..metrics._scorer import certified_score, check_score
 from ..metrics._scores import check_radius
@@ -135,6 +136,12 @@ def search_rules(
             f"ensemble is a {type(ensemble).__name__}: give a fitted FeaturePartitionClassifier "
             "or FeaturePartitionRegressor (of a Pipeline, its last step, with rows that went "
             "through the other steps)"
+        )
+    if isinstance(ensemble, LeaveOutEnsemble):
+        raise InputError(
+            f"ensemble is a {type(ensemble).__name__}, which is decided by agreement and by no "
+            "other rule: search its radius, n_groups or leave_out with GridSearchCV and "
+            "certified_scorer, or use partita.choose"
         )
     check_is_fitted(ensemble, "estimators_")
     check_radius(radius)
