@@ -22,7 +22,7 @@ from ._attack_log import AttackLog, RowTally
 from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._evasion import Evader
-from ._findings import Audit, Check
+from ._findings import TRUSTED_TRAINING, Audit, Check
 from ._patches import SIDES, patch_attacks
 from ._pipeline_checks import check_pipeline
 from ._poisoning import Poison, Poisoner
@@ -58,7 +58,7 @@ def audit(
 
     Parameters
     ----------
-    model : FeaturePartitionClassifier, FeaturePartitionRegressor or Pipeline
+    model : FeaturePartitionClassifier, FeaturePartitionRegressor, leave-out ensemble or Pipeline
         Fitted; a Pipeline must end in one of them.
     X : array-like or DataFrame of shape (n_samples, n_features)
         Rows to attack.
@@ -67,7 +67,8 @@ def audit(
         certified accuracy.
     X_train : array-like or DataFrame of shape (n_train, n_features), optional
         The training data: needed to attack it, and to see whether fitting again gives the same
-        model. Without it only the rows are attacked and checked.
+        model. Without it only the rows are attacked and checked; where the model's certificates
+        are about trusted training data, it is not attacked either.
     y_train : array-like of shape (n_train,), optional
         Its labels or values.
     tolerance : float, optional
@@ -126,7 +127,7 @@ def audit(
     if not isinstance(model, FeaturePartitionEnsemble):
         raise InputError(
             f"model is a {type(model).__name__}: give a FeaturePartitionClassifier or "
-            "...Regressor, or a Pipeline that ends in one"
+            "...Regressor, a LeaveOutClassifier or ...Regressor, or a Pipeline that ends in one"
         )
     check_is_fitted(model, "estimators_")
     if (X_train is None) != (y_train is None):
@@ -145,6 +146,7 @@ def audit(
         with run.progress:
             run.carry_out(attacks, training)
         doubts = Summary.of(claims.certified, on_training).warnings()
+        doubts += [TRUSTED_TRAINING] if model._trusts_training else []
     return Audit(
         model.counts_.what,
         run.log.lines,
@@ -193,7 +195,7 @@ class _AuditRun:
     ) -> None:
         self.claims, self.table, self.seed = claims, table, seed
         self.log = AttackLog(claims, positions)
-        largest = int(min(claims.radius.max(initial=0), len(claims.model.estimators_)))
+        largest = int(min(claims.radius.max(initial=0), len(claims.model.partition_)))
         self.radii = range(1, (largest if most is None else min(largest, most)) + 1)
         self.progress = Progress("audited", len(ATTACKS), "parts", enabled=bool(verbose))
         self._parts_done = 0
@@ -214,7 +216,7 @@ class _AuditRun:
             self._check(check_rows(claims, table, seed))
         self._part_done()
         if training is not None:
-            if "poisoning" in attacks:
+            if "poisoning" in attacks and not claims.model._trusts_training:
                 self._poisoning(Poisoner(claims, table, *training, seed))
             self._part_done()
             if "checks" in attacks:

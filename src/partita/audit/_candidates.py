@@ -10,6 +10,7 @@ from ._attacked_table import AttackedTable
 from ._hostile_values import FAMILIES, hostile_columns, mixtures, n_variants, with_value
 
 DONATIONS = 4  # times that a unit takes its values from other rows
+OTHER_ROWS, ENDS = HONEST = ("other rows", "ends")  # values that tables may well hold
 POISONS = ("noise", "constant", "permutation", "label")
 
 
@@ -23,10 +24,10 @@ def evasion_candidates(
     """
     for _ in range(DONATIONS):
         donors = rng.permutation(table.n_rows)
-        yield "other rows", {column: table.columns[column][donors] for column in columns}
+        yield OTHER_ROWS, {column: table.columns[column][donors] for column in columns}
     ordered = any(table.is_numeric(column) or table.is_bytes(column) for column in columns)
     for end in range(4 if ordered else 2):
-        yield "ends", {column: _end_of_range(table, column, end) for column in columns}
+        yield ENDS, {column: _end_of_range(table, column, end) for column in columns}
     for family in FAMILIES:
         for variant in range(n_variants(family, table, columns)):
             yield family, hostile_columns(family, variant, table, columns)

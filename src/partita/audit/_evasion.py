@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..rules._pooled import PooledRule
 from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._hostile_values import FAMILIES
@@ -73,7 +74,23 @@ class Evader:
                 needed = self._units_needed(row, plan)
                 if needed < soonest[row] or not best[row]:
                     best[row], soonest[row] = plan, needed
+        if isinstance(self.claims.certified.rule, PooledRule):
+            self._put_first(best, soonest > 1)
         return best
+
+    def _put_first(self, plans: list[Plan], missing: Array) -> None:
+        """Start the plans of these rows with what breaks them alone, if anything does.
+
+        Models that leave units out must agree: one unit may turn few of them, and that is enough.
+        """
+        for unit, options in enumerate(self.options):
+            for k, option in enumerate(options):
+                ballots = self.claims.ballots.copy()
+                ballots[:, self.reach[unit]] = option.ballots
+                broken = self.claims.broken(self.claims.model._decide(ballots)) & missing
+                for row in np.flatnonzero(broken):
+                    plans[row] = [(unit, k), *(one for one in plans[row] if one[0] != unit)]
+                missing = missing & ~broken
 
     def gains(self, goal: Array) -> tuple[Array, Array]:
         """How far each unit can turn its submodels towards the goal, and by which option.

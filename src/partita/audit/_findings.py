@@ -13,6 +13,11 @@ from .._support.atomic import write_atomic
 from .._support.json_values import json_value
 from ..errors import InputError
 
+TRUSTED_TRAINING = (
+    "The training table is trusted, so it was not attacked: the certificates are about attacks on "
+    "rows to predict alone."
+)
+
 
 @dataclass(frozen=True)
 class Check:

@@ -111,7 +111,7 @@ def _one_column_each(
     """For every submodel one attackable column that can hold values of the family."""
     attackable = {column for columns in model.units_.columns for column in columns}
     chosen = set()
-    for t in range(len(model.estimators_)):
+    for t in range(len(model.partition_)):
         if able := [
             column
             for column in model._columns(t)

@@ -3,23 +3,26 @@
 A submodel that refuses a value is an error, or a fixed vote, and not a changed prediction.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
 from ..ensemble._failures import FixedVote
+from ..ensemble._masked_training import masked_tables
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable
-from ._candidates import evasion_candidates
+from ._candidates import HONEST, evasion_candidates
 
 REFUSALS = (PartitaError, ValueError, TypeError, ArithmeticError)  # how a submodel refuses a value
 
 Changes = dict[int, Array]  # new values by column
+Round = dict[int, tuple[str, Changes]]  # what several units try at once, and its family
 
 
 @dataclass(frozen=True)
@@ -37,9 +40,9 @@ def find_options(
 ) -> list[list[VoteOption]]:
     """For every unit, the options that were tried.
 
-    Units that share no submodel are tried in the same table, to save time. A submodel that refuses
-    a value casts its fixed vote, which needs no prediction; with ``on_failure="raise"`` it raises,
-    and such a value is no option.
+    Units that share no submodel are tried in the same table, and values of one family below each
+    other, to save time. A submodel that refuses a value casts its fixed vote, which needs no
+    prediction; with ``on_failure="raise"`` it raises, and such a value is no option.
     """
     reach = np.asarray(model.partition_.incidence())
     options: list[list[VoteOption]] = [[] for _ in range(len(model.units_))]
@@ -49,16 +52,50 @@ def find_options(
         candidates = {
             unit: list(evasion_candidates(table, model.units_.columns[unit], rng)) for unit in units
         }
-        for k in range(max(map(len, candidates.values()))):
-            tried = {unit: own[k] for unit, own in candidates.items() if k < len(own)}
-            changes = {unit: own for unit, (_, own) in tried.items()}
-            ballots, refusing = _try_together(strict, table, first_row, changes, reach)
-            for unit, (family, own) in tried.items():
-                unit_ballots = _unit_ballots(model, table, unit, own, ballots, refusing, reach)
-                if unit_ballots is not None:
-                    option = VoteOption(family, own, unit_ballots, unit in refusing)
-                    options[unit].append(option)
+        rounds = [
+            {unit: own[k] for unit, own in candidates.items() if k < len(own)}
+            for k in range(max(map(len, candidates.values())))
+        ]
+        for stack in _stacks(rounds):
+            changes = [{unit: own for unit, (_, own) in tried.items()} for tried in stack]
+            stacked = _try_below_each_other(strict, table, changes) if len(stack) > 1 else None
+            for k, tried in enumerate(stack):
+                if stacked is not None:
+                    ballots, refusing = stacked[k], set[int]()
+                else:
+                    ballots, refusing = _try_together(strict, table, first_row, changes[k], reach)
+                for unit, (family, own) in tried.items():
+                    unit_ballots = _unit_ballots(model, table, unit, own, ballots, refusing, reach)
+                    if unit_ballots is not None:
+                        option = VoteOption(family, own, unit_ballots, unit in refusing)
+                        options[unit].append(option)
     return options
+
+
+def _stacks(rounds: list[Round]) -> Iterator[list[Round]]:
+    """Rounds of the same families and types, which are refused together or not at all."""
+
+    def kind(tried: Round) -> tuple[Any, ...]:
+        families = {family for family, _ in tried.values()}
+        types = {(column, new.dtype) for _, own in tried.values() for column, new in own.items()}
+        return families - set(HONEST), types
+
+    for _, stack in groupby(rounds, kind):
+        yield list(stack)
+
+
+def _try_below_each_other(
+    strict: Any, table: AttackedTable, changes: list[dict[int, Changes]]
+) -> list[Array] | None:
+    """The ballots of every round, from one table with all of them; None where it is refused."""
+    rows = table.take(np.tile(np.arange(table.n_rows), len(changes)))
+    merged = [_merged(own) for own in changes]
+    columns = {
+        column: np.concatenate([own.get(column, table.columns[column]) for own in merged])
+        for column in {column for own in merged for column in own}
+    }
+    ballots = unless_refused(strict.ballots, rows.table(columns))
+    return None if ballots is None else np.split(np.asarray(ballots), len(changes))
 
 
 def _unit_ballots(
@@ -122,17 +159,23 @@ def _refusing_submodels(model: Any, table: AttackedTable, changes: dict[int, Cha
     """Which submodels refuse the rewritten table; all of them where they are trained jointly."""
     rows = unless_refused(partial(model._open, reset=False), table.table(_merged(changes)))
     if rows is None or hasattr(model.estimators_, "scores"):
-        return np.ones(len(model.estimators_), dtype=bool)
+        return np.ones(len(model.partition_), dtype=bool)
+    if model._trusts_training:  # one model in place of all members, each with columns masked
+        tables = masked_tables(rows, model._hidden_columns(), model.numeric_)
+        return np.array([_refuses(model, model.estimators_[0], part) for part in tables])
     return np.array(
-        [_refuses(model, submodel, rows, t) for t, submodel in enumerate(model.estimators_)]
+        [
+            _refuses(model, submodel, rows.take(model._columns(t)))
+            for t, submodel in enumerate(model.estimators_)
+        ]
     )
 
 
-def _refuses(model: Any, submodel: Any, rows: Any, t: int) -> bool:
+def _refuses(model: Any, submodel: Any, rows: Any) -> bool:
     if isinstance(submodel, FixedVote):
         return False
     try:
-        model._score()(submodel, rows.take(model._columns(t)))
+        model._score()(submodel, rows)
     except MemoryError:
         raise
     except Exception:  # a submodel may raise anything

@@ -94,9 +94,12 @@ def audit(
 
 def _show(found: Any, place: Path | None, has_training: bool) -> None:
     from .._support.terminal import print_line
+    from ..audit._findings import TRUSTED_TRAINING
 
     print_line(str(found))
-    if not any(line.attack.startswith(("poisoning", "backdoor")) for line in found.lines):
+    if TRUSTED_TRAINING not in found.warnings and not any(
+        line.attack.startswith(("poisoning", "backdoor")) for line in found.lines
+    ):
         print_line(
             "No training data was attacked."
             if has_training

@@ -162,18 +162,19 @@ class PooledValues(PooledRule):
         return Agreement(self.radius, self.side)
 
     def votes(self, ballots: Any) -> Array:
-        """Return every member's value."""
+        """Return the value of every member that is given, of all or of some."""
         array = np.ascontiguousarray(array_of("votes", ballots), dtype=np.float64)
         if array.ndim != 2:
             raise InputError(f"votes has shape {array.shape}: it must be (rows, members)")
-        check_members("votes", array, self.pools[1])
         finite = np.isfinite(array).all(axis=1)
         check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
         return array
 
     def model_values(self, ballots: Any) -> Array:
         """Return every model's value: (rows, models)."""
-        return kernels.pooled_means(self.votes(ballots), *self.pools)
+        votes = self.votes(ballots)
+        check_members("votes", votes, self.pools[1])
+        return kernels.pooled_means(votes, *self.pools)
 
     def decide(self, ballots: Any) -> Array:
         """Return each row's value."""

@@ -22,13 +22,14 @@ def table_columns(X: Any) -> list[Array]:
     """Each column as floats, or as objects (None where missing) if its type is not numeric."""
     if nw.dependencies.is_into_dataframe(X):
         frame = nw.from_native(X, eager_only=True)
-        types = X.dtypes.tolist() if frame.implementation.is_pandas() else [None] * frame.shape[1]
+        if not frame.implementation.is_pandas():
+            return [_series_values(frame[:, j]) for j in range(frame.shape[1])]
+        # in pandas' own way where it does the same: many submodels read the same few rows
         return [
-            # pandas' own way, where it does the same: a row through many submodels is read often
-            X.iloc[:, j].to_numpy().astype(np.float64)
-            if isinstance(dtype, np.dtype) and dtype.kind in "fiub"
+            column.to_numpy().astype(np.float64)
+            if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub"
             else _series_values(frame[:, j])
-            for j, dtype in enumerate(types)
+            for j, (_, column) in enumerate(X.items())
         ]
     if scipy.sparse.issparse(X) or not (hasattr(X, "dtype") and X.dtype.kind in "OUST"):
         # refuses sparse and complex tables in scikit-learn's words

@@ -129,7 +129,8 @@ def _copy_by_column(frame: Any) -> Any:
     one type together: a string written into one column would change the last bits of other
     submodels' scores. It is a copy, since an estimator may work in place.
     """
-    copy = type(frame)({k: frame.iloc[:, k] for k in range(frame.shape[1])}, index=frame.index)
+    columns = {k: column for k, (_, column) in enumerate(frame.items())}
+    copy = type(frame)(columns, index=frame.index)
     copy.columns = frame.columns
     return copy
 
