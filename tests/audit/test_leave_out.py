@@ -1,5 +1,7 @@
 """Models that leave units out under audit: attacks of both kinds, and bugs that must be found."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -94,7 +96,7 @@ def shared_pools(monkeypatch):
     def pools(self):
         starts, members = honest(self)
         hidden = self._hidden_groups()
-        models = [members[a:b] for a, b in zip(starts, starts[1:], strict=False)]
+        models = [members[a:b] for a, b in pairwise(starts)]
         others = np.flatnonzero((hidden.sum(axis=1) > 0) & ~hidden[:, 0])
         wrong = [np.union1d(own, others) for own in models]
         return np.cumsum([0, *map(len, wrong)]), np.concatenate(wrong)

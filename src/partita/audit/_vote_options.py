@@ -60,10 +60,10 @@ def find_options(
             changes = [{unit: own for unit, (_, own) in tried.items()} for tried in stack]
             stacked = _try_below_each_other(strict, table, changes) if len(stack) > 1 else None
             for k, tried in enumerate(stack):
-                if stacked is not None:
-                    ballots, refusing = stacked[k], set[int]()
-                else:
+                if stacked is None:
                     ballots, refusing = _try_together(strict, table, first_row, changes[k], reach)
+                else:
+                    ballots, refusing = stacked[k], set()
                 for unit, (family, own) in tried.items():
                     unit_ballots = _unit_ballots(model, table, unit, own, ballots, refusing, reach)
                     if unit_ballots is not None:

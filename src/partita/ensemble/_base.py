@@ -36,6 +36,7 @@ from ._failures import FixedVote, fit_one, score_one, warn_of_failures
 from ._hooks import TaskHooks
 from ._joint_training import check_joint_settings, fit_jointly, trains_jointly
 from ._label_attacks import check_constants, semi_supervised
+from ._one_pass import one_pass
 from ._plan import Plan
 from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
 
@@ -140,13 +141,18 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             ballot: Array = on_one_thread(config, score_one, *job)[0]
             return ballot
 
-        ballots = [scores(model, t) for t, model in enumerate(fitted)]
+        found = one_pass(self, fitted, plan.columns) if table.reads_apart else None
+        sample = table.take(list(range(table.n_columns)), rows) if found else None
+        fixed = np.asarray(self.fixed_ballot_)
+        ballots = found.ballots(open_table(sample), self._tree_score(), fixed) if found else None
+        if ballots is None:
+            ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
         for t in canaries(len(plan)):
             job = plan.fit_arguments(table, target, owner, t)
             (again,) = run_each(fit_one, [job], 1, 1, "", 0, serial=True)
             check_same_fit(fitted[t], again, plan.names[t])
-            check_same_scores(ballots[t], scores(again, t), plan.names[t])
-        return np.stack(ballots, axis=1)
+            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])
+        return ballots
 
     def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
         """Do all of a fit but the submodels: return the table, the target and the plan."""
@@ -352,6 +358,20 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
 
     def _scores(self, table: Table) -> Iterator[Array]:
         """Yield each submodel's ballots for all rows."""
+        together = self._scores_together(table)
+        if together is None:
+            yield from self._scores_one_by_one(table)
+        else:
+            yield from np.moveaxis(together, 1, 0)
+
+    def _scores_together(self, table: Table) -> Array | None:
+        """Return all ballots from one pass; None where submodels must be asked one by one."""
+        columns = [self._columns(t) for t in range(len(self.estimators_))]
+        found = one_pass(self, self.estimators_, columns) if table.reads_apart else None
+        fixed = np.asarray(self.fixed_ballot_)
+        return None if found is None else found.ballots(table, self._tree_score(), fixed)
+
+    def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
         score, may_fail = self._score(), self.on_failure == "vote"
         settings = (one_row, table.n_rows, self.fixed_ballot_)
         jobs = (

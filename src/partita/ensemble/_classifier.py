@@ -15,7 +15,7 @@ from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule
 from ..tables._table import Table
-from ._ballots import FLOOR, class_scores, has_scores
+from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._default_estimator import TableBoostingClassifier
 from ._joint_training import joint_ballots
 from ._label_decisions import LabelDecisions
@@ -335,9 +335,14 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
             )
 
     def _score(self) -> Callable[..., Array]:
+        return partial(class_scores, classes=self._labels_of_submodels())
+
+    def _tree_score(self) -> Callable[..., Array]:
+        return partial(tree_scores, classes=self._labels_of_submodels())
+
+    def _labels_of_submodels(self) -> Array:
         known_as_positions = self.label_attacks == "labels" or wants_integers(self._submodel())
-        classes = np.arange(len(self.classes_)) if known_as_positions else self.classes_
-        return partial(class_scores, classes=classes)
+        return np.arange(len(self.classes_)) if known_as_positions else self.classes_
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")

@@ -131,7 +131,9 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
         array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        sums = self._sums(X)
+        return self._outputs(self._sums(X))
+
+    def _outputs(self, sums: Array) -> Array:
         if sums.shape[1] == 0:
             return np.ones((len(sums), 1))
         if sums.shape[1] == 1:
@@ -227,7 +229,10 @@ class TableBoostingRegressor(RegressorMixin, _TableBoosting):
         array of shape (n_samples,)
             Predicted numbers.
         """
-        return self._sums(X)[:, 0]
+        return self._outputs(self._sums(X))[:, 0]
+
+    def _outputs(self, sums: Array) -> Array:
+        return sums
 
 
 def _softmax(sums: Array) -> Array:

@@ -21,6 +21,7 @@ from .._support.types import Array
 BITS = 32  # categories in a word
 WORDS = 8  # of a set of categories: codes 0 to 255
 LEAF = -1  # the column that a leaf looks at
+KINDS = {"threshold": "f8", "start": "f8", "missing_left": "?", "categories": "u4"}  # else i4
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +128,34 @@ class FlatTrees:
             start=np.zeros(forest.estimators_[0].tree_.max_n_classes),
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[tuple["FlatTrees", Array, int]]) -> Self:
+        """Join trees that share a table, each with its columns there and its first sum."""
+        arrays: list[dict[str, Array]] = []
+        first, first_set = 0, 0
+        any_sets = any(len(trees.categories) for trees, _, _ in parts)
+        for trees, columns, first_sum in parts:
+            is_leaf = trees.feature < 0
+            sets = trees.category_set if len(trees.category_set) else np.full(len(is_leaf), -1)
+            arrays.append(
+                {
+                    "feature": np.where(is_leaf, LEAF, columns[trees.feature]),
+                    "threshold": trees.threshold,
+                    "left": trees.left + np.where(is_leaf, first_sum, first),
+                    "right": np.where(trees.right < 0, -1, trees.right + first),
+                    "missing_left": trees.missing_left,
+                    "category_set": np.where(sets < 0, -1, sets + first_set)[
+                        : len(is_leaf) * any_sets
+                    ],
+                    "categories": trees.categories,
+                    "roots": trees.roots + first,
+                    "start": trees.start,
+                }
+            )
+            first, first_set = first + len(is_leaf), first_set + len(trees.categories)
+        joined = {name: np.concatenate([one[name] for one in arrays]) for name in arrays[0]}
+        return cls(**{name: array.astype(KINDS.get(name, "i4")) for name, array in joined.items()})
+
     def sums(self, X: Array) -> Array:
         """Add up the leaves of each row; shape (n_rows, n_outputs).
 
@@ -154,9 +183,8 @@ class FlatTrees:
         return trees
 
     def _check(self, n_features: int) -> None:
-        kinds = {"threshold": "f8", "start": "f8", "missing_left": "?", "categories": "u4"}
         for name, array in self.as_arrays().items():
-            dtype = np.dtype(kinds.get(name, "i4"))
+            dtype = np.dtype(KINDS.get(name, "i4"))
             dimensions = 2 if name == "categories" else 1
             if not (
                 isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == dimensions

@@ -46,6 +46,10 @@ class TaskHooks:
         """Return the function that makes a submodel's ballot from its columns."""
         raise NotImplementedError
 
+    def _tree_score(self) -> Callable[..., Array]:
+        """Return the function that makes ballots from the sums of a submodel's flat trees."""
+        raise NotImplementedError
+
     def _constant_warnings(
         self, ballots: Array, y: Array, fallback: Array | None = None
     ) -> list[str]:

@@ -30,6 +30,7 @@ from ._empty_proofs import LEAVE_OUT_CURE
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly
 from ._masked_training import accepts_missing, masked_rows, masked_tables
+from ._one_pass import one_pass
 
 TRAINING_TABLE = "the training table"
 
@@ -214,9 +215,17 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         everything = set(range(self.n_features_in_))
         return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
 
-    def _scores(self, table: Table) -> Iterator[Array]:
+    def _scores_together(self, table: Table) -> Array | None:
         if not self._trusts_training:
-            yield from super()._scores(table)
+            return super()._scores_together(table)
+        everything = list(range(table.n_columns))
+        found = one_pass(self, self.estimators_, [everything]) if table.reads_apart else None
+        fixed, masks = np.asarray(self.fixed_ballot_), self._hidden_columns()
+        return None if found is None else found.ballots(table, self._tree_score(), fixed, masks)
+
+    def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
+        if not self._trusts_training:
+            yield from super()._scores_one_by_one(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"
         settings = (one_row, table.n_rows, self.fixed_ballot_)

@@ -16,7 +16,7 @@ from ..rules import Median, Rule
 from ..rules._bounds import bounds_around
 from ..rules._statements import BoundStatement, Statement
 from ..tables._table import Table
-from ._ballots import values
+from ._ballots import tree_values, values
 from ._base import FeaturePartitionEnsemble
 from ._default_estimator import TableBoostingRegressor
 from ._target import read_values
@@ -318,6 +318,9 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
 
     def _score(self) -> Callable[..., Array]:
         return partial(values, stand_in=float(self.fixed_ballot_))
+
+    def _tree_score(self) -> Callable[..., Array]:
+        return partial(tree_values, stand_in=float(self.fixed_ballot_))
 
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")

@@ -37,9 +37,25 @@ class TableEstimator(BaseEstimator):
                 f"X has {len(columns)} features, but {type(self).__name__} is expecting "
                 f"{len(self.codes_)} features as input"
             )
-        return np.column_stack(
-            [apply_codes(column, codes) for column, codes in zip(columns, self.codes_, strict=True)]
-        )
+        return np.column_stack([self._encode_column(column, k) for k, column in enumerate(columns)])
+
+    def _encode_column(self, column: Array, k: int) -> Array:
+        """Return column k as floats."""
+        return apply_codes(column, self.codes_[k])
+
+    def _encoding(self, k: int) -> Any:
+        """Return what column k is encoded by; where it is equal, columns are encoded alike."""
+        codes = self.codes_[k]
+        return None if codes is None else tuple(codes.items())
+
+    def _outputs(self, sums: Array) -> Array:
+        """Return what is predicted, from the sums of the trees."""
+        raise NotImplementedError
+
+    def _outputs_alike(self) -> Any:
+        """Return what ``_outputs`` depends on; where it is equal, sums are treated alike."""
+        n_sums = 0 if self.trees_ is None else len(self.trees_.start)
+        return (type(self), n_sums, *np.asarray(getattr(self, "classes_", ())).tolist())
 
     def _sums(self, X: Any) -> Array:
         """Return what the trees add up to for each row; no columns if nothing was learnt."""

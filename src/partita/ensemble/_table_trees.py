@@ -14,6 +14,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from .._support.types import Array
+from ..tables._encoding import apply_codes
 from ._flat_trees import FlatTrees
 from ._table_estimator import TableEstimator
 
@@ -31,8 +32,8 @@ class _TableTrees(TableEstimator):
 
     def _fit(self, forest: Any, X: Any, y: Any, sample_weight: Any) -> Any:
         columns = self._learn_encoding(X)
-        raw = super()._encoded(columns)
-        self.scale_ = np.array([_centre_and_spread(column) for column in raw.T])
+        raw = (apply_codes(*one) for one in zip(columns, self.codes_, strict=True))
+        self.scale_ = np.array([_centre_and_spread(column) for column in raw])
         model = forest(
             n_estimators=self.n_estimators,
             min_samples_leaf=self.min_samples_leaf,
@@ -44,17 +45,24 @@ class _TableTrees(TableEstimator):
         self.trees_ = FlatTrees.of_forest(model)
         return model
 
-    def _encoded(self, columns: list[Array]) -> Array:
-        """Return the columns as float32, as the library will compare them."""
-        encoded = np.clip(super()._encoded(columns), -LARGEST_SEEN, LARGEST_SEEN)
+    def _encode_column(self, column: Array, k: int) -> Array:
+        """Return column k as float32, as the library will compare it."""
+        encoded = np.clip(super()._encode_column(column, k), -LARGEST_SEEN, LARGEST_SEEN)
         with np.errstate(over="ignore"):
-            encoded = (encoded - self.scale_[:, 0]) / self.scale_[:, 1]
+            encoded = (encoded - self.scale_[k, 0]) / self.scale_[k, 1]
         return np.asarray(np.clip(encoded, -LARGEST, LARGEST).astype(np.float32))
 
-    def _means(self, X: Any) -> Array:
-        sums = self._sums(X)
+    def _encoding(self, k: int) -> Any:
+        return super()._encoding(k), *self.scale_[k].tolist()
+
+    def _outputs(self, sums: Array) -> Array:
+        """Return the mean of the leaves."""
         assert self.trees_ is not None
         return np.asarray(sums / len(self.trees_.roots))
+
+    def _outputs_alike(self) -> Any:
+        assert self.trees_ is not None
+        return *super()._outputs_alike(), len(self.trees_.roots)
 
 
 class TableTreesClassifier(ClassifierMixin, _TableTrees):
@@ -144,7 +152,7 @@ class TableTreesClassifier(ClassifierMixin, _TableTrees):
         array of shape (n_samples, n_classes)
             Columns in the order of ``classes_``.
         """
-        return self._means(X)
+        return self._outputs(self._sums(X))
 
     def predict(self, X: Any) -> Array:
         """Predict class labels.
@@ -159,7 +167,7 @@ class TableTreesClassifier(ClassifierMixin, _TableTrees):
         array of shape (n_samples,)
             Labels, of the type given to :meth:`fit`.
         """
-        likeliest = self._means(X).argmax(axis=1)
+        likeliest = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[likeliest])
 
 
@@ -248,7 +256,7 @@ class TableTreesRegressor(RegressorMixin, _TableTrees):
         array of shape (n_samples,)
             Predicted numbers.
         """
-        return self._means(X)[:, 0]
+        return self._outputs(self._sums(X))[:, 0]
 
 
 def _centre_and_spread(column: Array) -> tuple[float, float]:

@@ -25,10 +25,11 @@ def table_columns(X: Any) -> list[Array]:
         if not frame.implementation.is_pandas():
             return [_series_values(frame[:, j]) for j in range(frame.shape[1])]
         # in pandas' own way where it does the same: many submodels read the same few rows
+        plain = [isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in X.dtypes]
+        if all(plain):
+            return list(X.to_numpy(dtype=np.float64).T)
         return [
-            column.to_numpy().astype(np.float64)
-            if isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiub"
-            else _series_values(frame[:, j])
+            column.to_numpy().astype(np.float64) if plain[j] else _series_values(frame[:, j])
             for j, (_, column) in enumerate(X.items())
         ]
     if scipy.sparse.issparse(X) or not (hasattr(X, "dtype") and X.dtype.kind in "OUST"):

@@ -146,6 +146,7 @@ class FileTable(Table):
     """Some columns of a file, as a table for fit and certify."""
 
     kinds: dict[str, str]
+    reads_apart = True
 
     def __init__(self, file: File, kinds: dict[str, str], rows: Array | None = None) -> None:
         self.file, self.kinds, self.rows = file, kinds, rows

@@ -6,6 +6,7 @@ beside it, and what a submodel gets must not depend on how its columns lie in th
 
 import re
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import narwhals as nw
@@ -14,6 +15,7 @@ import scipy.sparse
 
 from .._support.types import Array
 from ..errors import InputError
+from ._encoding import table_columns
 from ._kinds import frame_kinds
 from ._missing import is_missing
 from ._table import Table
@@ -23,6 +25,8 @@ COLLECT = {"dask": "compute", "duckdb": "df", "ibis": "to_pandas", "pyspark": "t
 
 
 class _ArrayTable(Table):
+    reads_apart = True
+
     def __init__(self, array: Array) -> None:
         self._array = array
         self.n_rows, self.n_columns = array.shape
@@ -101,21 +105,29 @@ class _SparseTable(Table):
 
 
 class _FrameTable(Table):
+    reads_apart = True
+
     def __init__(self, frame: "nw.DataFrame[Any]") -> None:
         self._frame = frame
         self.n_rows, self.n_columns = frame.shape
         self.frame = frame.implementation.value
         self.index = nw.maybe_get_index(frame)
-        named = all(isinstance(name, str) for name in frame.columns)
-        self.kinds = frame_kinds(frame) if named else None
-        self.labels = None if named else list(frame.columns)
+        names = frame.columns
+        self.labels = None if all(isinstance(name, str) for name in names) else list(names)
         self.header = frame.to_native()
+
+    @cached_property
+    def kinds(self) -> Any:  # type: ignore[override]  # found when it is asked for
+        return frame_kinds(self._frame) if self.labels is None else None
 
     def take(self, columns: list[int], rows: Array | None = None) -> Any:
         part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
         if part.implementation.is_pandas():
             return _copy_by_column(part.to_native())
         return part.clone().to_native()
+
+    def read(self, columns: list[int]) -> list[Array]:
+        return table_columns(self._frame[:, columns].to_native())
 
     def numeric(self) -> list[bool]:
         types = [self._frame[:, j].dtype for j in range(self.n_columns)]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ._encoding import table_columns
 
 
 class Table:
@@ -38,6 +39,9 @@ class Table:
         What each column holds ("number", "boolean", "time" or "text"), where columns have names.
     labels : list or None, default=None
         A frame's column labels, where not all of them are strings.
+    reads_apart : bool, default=False
+        Whether :meth:`take` returns a column as it is whatever columns it is taken with, as frames
+        do. Columns are then read once for all submodels, where that is possible.
 
     See Also
     --------
@@ -70,6 +74,7 @@ class Table:
     index: Any = None
     kinds: Mapping[str, str | None] | None = None
     labels: list[Any] | None = None
+    reads_apart: bool = False
 
     @cached_property
     def header(self) -> Any:
@@ -115,6 +120,21 @@ class Table:
             depends on the layout.
         """
         raise NotImplementedError
+
+    def read(self, columns: list[int]) -> list[Array]:
+        """Some columns, each as an array: floats, or objects if it does not hold numbers.
+
+        Parameters
+        ----------
+        columns : list of int
+            Positions of the columns.
+
+        Returns
+        -------
+        list of arrays
+            Not to be written to: they may be the table's own.
+        """
+        return table_columns(self.take(columns))
 
     def batches(self, columns: list[int], size: int, rows: Array | None = None) -> Iterator[Any]:
         """Some columns of some rows, batch by batch.

@@ -1,0 +1,186 @@
+"""All submodels in one pass: columns are encoded once, and all trees walked by one call.
+
+Python spends more time on each submodel than compiled code on its trees, where rows are few or
+submodels many. Ballots are the same to the last bit as those of the submodels one by one: every
+column is encoded on its own, by the encoding of the submodels that own it, and a submodel's trees
+are added up in their order.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from .._support.types import Array
+from ..tables._encoding import table_columns
+from ..tables._table import Table
+from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
+from ._failures import FixedVote
+from ._flat_trees import FlatTrees
+from ._table_estimator import TableEstimator
+from ._table_trees import TableTreesClassifier, TableTreesRegressor
+
+FLAT = (
+    TableBoostingClassifier,
+    TableBoostingRegressor,
+    TableTreesClassifier,
+    TableTreesRegressor,
+)
+ROWS = 16384  # at once
+MOST_NODES = 2**22  # of all trees, which are held once more: 110 MB
+
+Outputs = Callable[[Any, Array], Array]  # a submodel and the sums of its trees, to scores
+
+
+@dataclass(frozen=True)
+class _Alike:
+    """Submodels that turn the sums of their trees into scores in the same way."""
+
+    submodels: list[int]
+    example: TableEstimator
+    sums: Array  # of each submodel, where its sums stand among all
+
+
+class OnePass:
+    """Submodels of flat trees, scored together.
+
+    Parameters
+    ----------
+    submodels : sequence of TableEstimator or FixedVote
+        Fitted.
+    columns : sequence of lists of int
+        The columns of each.
+    """
+
+    def __init__(self, submodels: Sequence[Any], columns: Sequence[list[int]]) -> None:
+        self.n_submodels = len(submodels)
+        self._readers: list[tuple[int, TableEstimator, int]] = []
+        self.fixed = [t for t, model in enumerate(submodels) if isinstance(model, FixedVote)]
+        places: dict[tuple[int, Any], int] = {}
+        alike: dict[Any, list[tuple[int, TableEstimator, Array]]] = {}
+        parts, position = [], 0
+        for t, model in enumerate(submodels):
+            if isinstance(model, FixedVote):
+                continue
+            own = []
+            for k, column in enumerate(columns[t]):
+                key = (column, model._encoding(k))
+                if key not in places:
+                    places[key] = len(places)
+                    self._readers.append((column, model, k))
+                own.append(places[key])
+            n_sums = 0
+            if model.trees_ is not None:
+                parts.append((model.trees_, np.array(own, dtype=np.int32), position))
+                n_sums = len(model.trees_.start)
+            alike.setdefault(model._outputs_alike(), []).append(
+                (t, model, position + np.arange(n_sums))
+            )
+            position += n_sums
+        self.columns = sorted({column for column, _, _ in self._readers})
+        self._trees = FlatTrees.joined(parts)
+        self._alike = [
+            _Alike([t for t, _, _ in same], same[0][1], np.array([sums for *_, sums in same]))
+            for same in alike.values()
+        ]
+
+    def encoded(self, columns: list[Array]) -> Array:
+        """Return the columns as the trees look at them, from those of a table."""
+        read = dict(zip(self.columns, columns, strict=True))
+        encoded = np.empty((len(columns[0]), len(self._readers)))
+        for place, (column, model, k) in enumerate(self._readers):
+            encoded[:, place] = model._encode_column(read[column], k)
+        return encoded
+
+    def scores(self, encoded: Array, score: Outputs) -> Iterator[tuple[list[int], Array]]:
+        """Yield the scores of submodels that are alike: (rows, submodels, ...)."""
+        sums = self._trees.sums(encoded)
+        for same in self._alike:
+            n_rows, (n_models, n_sums) = len(sums), same.sums.shape
+            flat = np.ascontiguousarray(sums[:, same.sums]).reshape(n_rows * n_models, n_sums)
+            scored = score(same.example, flat)
+            yield same.submodels, scored.reshape(n_rows, n_models, *scored.shape[1:])
+
+    def ballots(
+        self, table: Table, score: Outputs, fixed: Array, masks: Sequence[list[int]] | None = None
+    ) -> Array | None:
+        """Return all submodels' ballots, (rows, submodels, ...); None where a value is refused.
+
+        Parameters
+        ----------
+        table : Table
+            Rows with all columns.
+        score : callable
+            Makes scores of a submodel and the sums of its trees.
+        fixed : array
+            The ballot of a submodel that could not be fitted.
+        masks : sequence of lists of int, optional
+            Columns to be masked as missing. The ballots are then those of the one submodel there
+            is, for each mask.
+        """
+        n_ballots = self.n_submodels if masks is None else len(masks)
+        ballots = np.empty((table.n_rows, n_ballots, *fixed.shape), fixed.dtype)
+        ballots[:, self.fixed] = fixed
+        first = 0
+        for read in self._read(table):
+            try:
+                encoded = self.encoded(read())
+            except MemoryError:
+                raise
+            except Exception:  # which submodels a value stops is told when they run one by one
+                return None
+            rows = slice(first, first + len(encoded))
+            if masks is None:
+                for submodels, scores in self.scores(encoded, score):
+                    ballots[rows, submodels] = scores
+            for k, mask in enumerate(masks or ()):
+                for _, scores in self.scores(self._masked(encoded, mask), score):
+                    ballots[rows, k] = scores[:, 0]
+            first += len(encoded)
+        return ballots
+
+    def _read(self, table: Table) -> Iterator[Callable[[], list[Array]]]:
+        """Yield what reads the columns, part by part."""
+        if table.n_rows <= ROWS:
+            yield partial(table.read, self.columns)
+        else:
+            for part in table.batches(self.columns, ROWS):
+                yield partial(table_columns, part)
+
+    def _masked(self, encoded: Array, mask: list[int]) -> Array:
+        hidden = set(mask)
+        places = [place for place, (column, *_) in enumerate(self._readers) if column in hidden]
+        masked = encoded.copy()
+        masked[:, places] = np.nan
+        return masked
+
+
+_KNOWN: WeakKeyDictionary[Any, tuple[list[Any], OnePass | None]] = WeakKeyDictionary()
+
+
+def one_pass(
+    ensemble: Any, submodels: Sequence[Any], columns: Sequence[list[int]]
+) -> OnePass | None:
+    """Return the submodels as one pass; None where one of them is something else, or huge.
+
+    It is kept as long as the ensemble has these submodels, beside it: predicting leaves an
+    estimator as it is.
+    """
+    if not all(type(model) in FLAT or isinstance(model, FixedVote) for model in submodels):
+        return None
+    parts = [getattr(model, "trees_", model) for model in submodels]
+    known = _KNOWN.get(ensemble)
+    if known is None or not _are_same(known[0], parts):
+        sizes = [len(trees.feature) for trees in parts if isinstance(trees, FlatTrees)]
+        found = None
+        if sizes and sum(sizes) <= MOST_NODES:
+            found = OnePass(submodels, columns)
+        known = _KNOWN[ensemble] = (parts, found)
+    return known[1]
+
+
+def _are_same(before: list[Any], now: list[Any]) -> bool:
+    return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
