@@ -25,9 +25,10 @@ HOSTILE = {
 }
 RUN = """
 import json, sys
-from partita.serve import _run
-_run.SECONDS_TO_FINISH = 2
-_run.run(sys.argv[1], port=0, **json.loads(sys.argv[2]))
+from partita.serve import run
+if __name__ == "__main__":
+    quick = {"port": 0, "drain_seconds": 0, "finish_seconds": 2}
+    run(sys.argv[1], **quick | json.loads(sys.argv[2]))
 """
 
 

@@ -25,7 +25,7 @@ from partita import (
     serve,
     store,
 )
-from partita.serve import _app
+from partita.serve import _certifier
 from partita.serve._responses import Certified, Health
 
 from .client import (
@@ -217,7 +217,7 @@ def test_health_says_what_is_served(labels):
 
 def test_other_addresses_and_methods_are_refused(labels):
     client = labels[0]
-    for path in ("/", "/docs", "/redoc", "/certify/", "/../etc/passwd", "/%00"):
+    for path in ("/", "/redoc", "/certify/", "/../etc/passwd", "/%00"):
         refused(client.get(path), 404, "Not Found")
     refused(client.get("/certify"), 405, "Method Not Allowed")
 
@@ -241,14 +241,14 @@ def test_the_description_is_complete(labels, regressor):
             place = told
             for step in reference.split("/"):
                 place = place[step]
-        assert set(told["paths"]) == {"/certify", "/health"}
+        assert set(told["paths"]) == {"/certify", "/health", "/live", "/ready", "/metrics"}
         post = told["paths"]["/certify"]["post"]
         row = post["requestBody"]["content"]["application/json"]["schema"]["properties"]["rows"][
             "items"
         ]
         assert row["required"] == list(row["properties"]) == list(frame.columns)
         assert row["properties"][frame.columns[0]] == {"type": ["number", "null"]}
-        assert set(post["responses"]) == {"200", "413", "422", "500", "503"} | (
+        assert set(post["responses"]) == {*("200", "408", "413", "422", "429", "500", "503")} | (
             {"401"} if token else set()
         )
         assert ("security" in post) == token
@@ -270,7 +270,7 @@ def test_a_fault_of_the_service_is_not_disclosed(classifier, monkeypatch):
     def fails(*arguments):
         raise RuntimeError("where the treasure lies")
 
-    monkeypatch.setattr(_app.CertifiedTable, "of", fails)
+    monkeypatch.setattr(_certifier.CertifiedTable, "of", fails)
     answer = ask(app, {"rows": rows_of(CANCER[:1])})
     refused(answer, 500, "its log says why")
     assert "treasure" not in answer.text
