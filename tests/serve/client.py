@@ -47,7 +47,7 @@ def address_of(process, log):
     """Where the server listens, once it says so."""
     until = time.monotonic() + 60
     while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"running on (http://\S+)", log.read_text()):
+        if found := re.search(r"running on (https?://\S+)", log.read_text()):
             return found[1]
         time.sleep(0.05)
     process.kill()

@@ -62,6 +62,8 @@ class RequestLog:
             self._closing = True
             self._changed.notify()
         self._thread.join(SECONDS_TO_WRITE)
+        if self._file is not None and not self._thread.is_alive():
+            self._file.close()
 
     def _write_all(self) -> None:
         while True:
