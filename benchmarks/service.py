@@ -104,7 +104,7 @@ class Connection:
 
     def close(self):
         if self.writer is not None:
-            self.writer.close()
+            self.writer.transport.abort()
         self.reader = self.writer = None
 
 
@@ -138,6 +138,7 @@ async def client(port, waiting, outcome):
 
 async def slow_client(port):
     """Send headers and bodies byte by byte, for ever; half of them never end the headers."""
+    writer = None
     while True:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)
@@ -150,6 +151,9 @@ async def slow_client(port):
                 await asyncio.sleep(0.2)
         except OSError:
             await asyncio.sleep(0.2)
+        finally:
+            if writer is not None:
+                writer.transport.abort()
 
 
 async def killer(process, outcome, n_requests, kills):
@@ -181,6 +185,7 @@ async def ask_all(port, asked, clients, process=None, kills=0, slow=0):
     for task in faults:
         task.cancel()
     await asyncio.gather(*faults, return_exceptions=True)
+    await asyncio.sleep(0.1)  # closed connections are forgotten in the next turns of the loop
     return outcome, seconds
 
 
