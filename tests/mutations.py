@@ -27,6 +27,8 @@ LEFT_OUT_PROOF = "tests/test_leave_out_proof.py"
 MASKS = "tests/tables/test_masking.py"
 MASKED = "tests/ensemble/test_masked_training.py"
 GATE = "tests/exhaustive/test_gate.py"
+CERTIFIER = "tests/serve/test_certifier.py"
+BATCHING = "tests/serve/test_batching.py"
 
 
 @dataclass(frozen=True)
@@ -940,6 +942,35 @@ BUGS = [
         'reach = model._reach_options("bound", 1.0)',
         "reach: dict[str, Any] = {}",
         ("tests/reproduce/test_partition_runs.py",),
+    ),
+    # ---- the service: an answer that is another row's is a false certificate ----
+    Bug(
+        "service: rows of another request",
+        "serve/_certifier.py",
+        'content = json_bytes(self.proven | {"rows": rows[first:end]})',
+        'content = json_bytes(self.proven | {"rows": rows[: end - first]})',
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: results in another order",
+        "serve/_batching.py",
+        "for one, result in zip(wanted, results, strict=True)",
+        "for one, result in zip(wanted, results[::-1], strict=True)",
+        (BATCHING,),
+    ),
+    Bug(
+        "service: requests together whose rows may depend on each other",
+        "ensemble/_one_pass.py",
+        "return all(type(model) in FLAT or isinstance(model, FixedVote) for model in models)",
+        "return bool(models)",
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: a column read as another",
+        "tables/_columns.py",
+        "chosen = [self._columns[j] for j in columns]",
+        "chosen = [self._columns[j] for j in sorted(columns)]",
+        ("tests/tables/test_columns.py",),
     ),
 ]
 
