@@ -138,6 +138,25 @@ def test_hundreds_of_requests_at_once(regressor):
     assert max(health) < seconds / 2
 
 
+def test_requests_beyond_the_limit_are_told_to_come_back(regressor):
+    app, body = serve.make_app(regressor, max_waiting=2), {"rows": rows_of(DIABETES)}
+
+    async def crowd():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            answers = await asyncio.gather(*(client.post("/certify", json=body) for _ in range(30)))
+            return answers, await client.post("/certify", json=body)
+
+    answers, later = asyncio.run(crowd())
+    statuses = [answer.status_code for answer in answers]
+    assert set(statuses) == {200, 429}
+    assert statuses.count(200) >= 2
+    refusal = answers[statuses.index(429)]
+    refused(refusal, 429, "requests are waiting already: ask again in a moment")
+    assert int(refusal.headers["retry-after"]) >= 1
+    assert later.status_code == 200
+
+
 async def load(app, chosen_rows, rows):
     """The answers to all of these, 64 at once, and how long /health took meanwhile."""
     at_once, health = asyncio.Semaphore(64), []

@@ -131,3 +131,5 @@ class Observer:
                 client=client[0] if client else None,
                 **notes,
             )
+            if lost := self._log.take_lost():
+                self._metrics.add("partita_log_lines_lost_total", lost)

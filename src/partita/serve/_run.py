@@ -13,9 +13,10 @@ from ._app import PATHS, certifying_app
 from ._metrics import n_cells, request_families
 from ._security import is_loopback
 from ._server import make_server
-from ._service import Limits
+from ._service import Limits, Service
 from ._settings import RunSettings
 from ._sockets import bind_sockets, listen
+from ._web import FastAPI
 from ._workers import Workers
 
 SECONDS_TO_EXIT = 10.0  # of a worker, after its last request
@@ -146,34 +147,47 @@ def run(
         if workers == 1:
             worker(0, None, worker.say_running)
             return
-        cells = n_cells(request_families(PATHS))
         seconds = drain_seconds + finish_seconds + SECONDS_TO_EXIT
-        Workers(worker, workers, cells).run(worker.say_running, seconds)
+        Workers(worker, workers, worker.n_cells).run(worker.say_running, seconds)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """One process of the service: loads the model and serves it; called with its number."""
+    """One process of the service: loads the model and serves it; called with its number.
+
+    An application of another kind has another :meth:`make_app` and other paths.
+    """
 
     settings: RunSettings
     sockets: list[socket.socket]
+    paths: Sequence[str] = PATHS
 
     @property
     def has_key(self) -> bool:
         """Whether requests need a token or a key."""
         return self.settings.token is not None or self.settings.api_keys is not None
 
-    def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
+    @property
+    def n_cells(self) -> int:
+        """How many numbers each worker shares with the others."""
+        return n_cells(request_families(self.paths))
+
+    def make_app(self, service: Service) -> FastAPI:
+        """Load the model and make the application."""
         settings = self.settings
         stored = open_model(settings.model_path, settings.trusted)
-        service = settings.service(PATHS, cells, number)
-        app = certifying_app(
+        return certifying_app(
             stored.model,
             service,
             settings.tolerance,
             settings.relative,
             _stored_warnings(stored.about),
         )
+
+    def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
+        settings = self.settings
+        service = settings.service(self.paths, cells, number)
+        app = self.make_app(service)
         if number == 0:
             for warning in app.state.warnings:
                 log(f"warning: {warning}")

@@ -52,7 +52,7 @@ class Workers:
         self._workers: dict[int, _Worker] = {}
         self._failures = [0] * n_workers
         self._due: dict[int, float] = {}
-        self._stopping: int | None = None
+        self._stopping = False
 
     def run(self, when_ready: Callable[[], None], finish_seconds: float) -> None:
         """Run the workers until SIGINT or SIGTERM; ``when_ready`` is called when all listen."""
@@ -71,7 +71,7 @@ class Workers:
                 signal.signal(number, handler)
 
     def _stop(self, number: int, frame: Any) -> None:
-        self._stopping = number
+        self._stopping = True
 
     def _start(self, k: int) -> None:
         ours, theirs = self._context.Pipe()
@@ -85,7 +85,7 @@ class Workers:
     def _all_ready(self) -> bool:
         """Wait until every worker listens; an error if one cannot."""
         waiting: dict[Any, int] = {worker.pipe: k for k, worker in self._workers.items()}
-        while waiting and self._stopping is None:
+        while waiting and not self._stopping:
             ready: list[Any] = multiprocessing.connection.wait([*waiting], 0.2)
             for pipe in ready:
                 try:
@@ -95,11 +95,11 @@ class Workers:
                 if failure is not None:
                     raise InputError(failure)
                 del waiting[pipe]
-        return self._stopping is None
+        return not self._stopping
 
     def _watch(self) -> None:
         """Replace workers that die, until the service is told to stop."""
-        while self._stopping is None:
+        while not self._stopping:
             sentinels = {worker.process.sentinel: k for k, worker in self._workers.items()}
             for sentinel in multiprocessing.connection.wait([*sentinels], 0.2):
                 self._bury(sentinels[sentinel])
@@ -120,10 +120,11 @@ class Workers:
 
     def _end(self, finish_seconds: float) -> None:
         """Tell the workers to stop, and wait for them as long as they may take."""
-        number = self._stopping or signal.SIGTERM
         for worker in self._workers.values():
             with suppress(ProcessLookupError, OSError):
-                os.kill(worker.process.pid, number)
+                # not SIGINT: after Ctrl+C they have it from the terminal, and a second one would
+                # cut off what is under way
+                os.kill(worker.process.pid, signal.SIGTERM)
         end = time.monotonic() + finish_seconds
         for worker in self._workers.values():
             worker.process.join(max(0.0, end - time.monotonic()))
