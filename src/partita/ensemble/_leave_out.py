@@ -33,7 +33,7 @@ from ._masked_training import accepts_missing, masked_rows, masked_tables
 from ._one_pass import one_pass
 
 TRAINING_TABLE = "the training table"
-FEWEST_TREES = 10  # of a default member
+FEWEST_TREES = 18  # of a default member
 
 
 class LeaveOutEnsemble(FeaturePartitionEnsemble):
