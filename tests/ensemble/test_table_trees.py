@@ -146,8 +146,8 @@ def test_a_model_of_many_trees_is_stored_and_loaded_fast(tmp_path):
 
 
 def test_huge_values_bring_no_warnings_about():
-    X = np.repeat([[1e308], [-1e308], [3.0], [4.0]], 20, axis=0)
-    y = np.repeat([0, 1, 2, 2], 20)
+    X = np.repeat([*range(9), 1e308, -1e308], 20)[:, None]
+    y = np.repeat([*[2] * 9, 0, 1], 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         trees = TableTreesClassifier(5, random_state=0).fit(X, y)
