@@ -32,6 +32,14 @@ if __name__ == "__main__":
 """
 
 
+def wait_for(condition, seconds=60):
+    """Wait until something has happened."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.05)
+
+
 def rows_of(frame):
     return frame.to_dict("records")
 

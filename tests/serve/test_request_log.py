@@ -11,7 +11,7 @@ from partita import InputError, serve, store
 from partita.serve import _request_log
 from partita.serve._request_log import RequestLog
 
-from .client import CANCER, TOKEN, ask, rows_of, server
+from .client import CANCER, TOKEN, ask, rows_of, server, wait_for
 
 
 def lines_of(path):
@@ -51,8 +51,7 @@ def test_a_full_disk_loses_lines_and_no_request(classifier, folder):
         for _ in range(20):
             answer = client.post("/certify", json={"rows": rows_of(CANCER[:1])})
             assert answer.status_code == 200
-        time.sleep(0.2)
-        assert "partita_log_lines_lost_total 20" in client.get("/metrics").text
+        wait_for(lambda: "partita_log_lines_lost_total 20\n" in client.get("/metrics").text, 20)
 
 
 def test_writing_goes_on_when_there_is_room_again(tmp_path):

@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import time
 from pathlib import Path
 
 import httpx
@@ -11,7 +10,7 @@ import pytest
 
 from partita import store
 
-from .client import CANCER, address_of, rows_of, server, start, strict, told_of_labels
+from .client import CANCER, address_of, rows_of, server, start, strict, told_of_labels, wait_for
 
 
 def children_of(process):
@@ -24,15 +23,6 @@ def children_of(process):
 def is_gone(pid):
     status = Path(f"/proc/{pid}/status")
     return not status.exists() or "\nState:\tZ" in status.read_text()
-
-
-def wait_for(condition, seconds=60):
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if condition():
-            return
-        time.sleep(0.1)
-    raise AssertionError("it did not happen")
 
 
 def metric(client, name):
