@@ -138,29 +138,26 @@ def test_sigterm_drains(classifier, folder):
 
 @pytest.mark.long
 def test_stopping_under_load_loses_no_answer(classifier, folder):
-    """Every request is answered, or refused as a whole; none is cut off."""
+    """Clients are answered until they are refused, and none is cut off."""
     model, log = store.save(classifier, folder / "loaded"), folder / "loaded.log"
-    process = start(model, log, drain_seconds=0.3)
-    body = json.dumps({"rows": rows_of(CANCER[:3])}).encode()
-    outcomes, cut = [], []
+    process = start(model, log, drain_seconds=1)
+    body = json.dumps({"rows": rows_of(CANCER[:1])}).encode()
+    statuses, failures = [], []
     try:
         url = address_of(process, log)
 
-        def ask_on():
+        def ask_until_refused():
             with httpx.Client(base_url=url, timeout=20) as client:
-                while True:
-                    try:
-                        outcomes.append(client.post("/certify", content=body).status_code)
-                    except httpx.ConnectError:
-                        return
-                    except httpx.HTTPError as exc:  # an idle connection that was closed just then
-                        cut.append(exc)
-                        return
+                try:
+                    while not statuses or statuses[-1] == 200:
+                        statuses.append(client.post("/certify", content=body).status_code)
+                except httpx.HTTPError as exc:
+                    failures.append(exc)
 
-        threads = [threading.Thread(target=ask_on) for _ in range(8)]
+        threads = [threading.Thread(target=ask_until_refused) for _ in range(4)]
         for thread in threads:
             thread.start()
-        wait_for(lambda: len(outcomes) > 30)
+        wait_for(lambda: len(statuses) > 20)
         process.terminate()
         for thread in threads:
             thread.join(20)
@@ -168,9 +165,9 @@ def test_stopping_under_load_loses_no_answer(classifier, folder):
     finally:
         process.kill()
         process.wait()
-    assert set(outcomes) <= {200, 503}
-    assert outcomes.count(200) > 20
-    assert not [one for one in cut if not isinstance(one, httpx.RemoteProtocolError)]
+    assert failures == []
+    assert set(statuses) == {200, 503}
+    assert 1 <= statuses.count(503) <= len(threads)
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")

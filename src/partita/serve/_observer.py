@@ -79,7 +79,12 @@ class Observer:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", ()), (b"x-request-id", name)]
+                headers = [*message.get("headers", ()), (b"x-request-id", name)]
+                if not self._lifecycle.ready and not any(
+                    key == b"connection" for key, _ in headers
+                ):
+                    headers.append((b"connection", b"close"))  # the next request goes elsewhere
+                message["headers"] = headers
             await send(message)
 
         self._metrics.add("partita_requests_in_flight")

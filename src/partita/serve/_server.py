@@ -13,6 +13,7 @@ from typing import Any
 from ._service import Service
 from ._web import H11Protocol, h11, uvicorn
 
+SECONDS_OF_REFUSALS = 0.5  # at least, between the last request and closed sockets
 SECONDS_IDLE = 75  # a connection between two requests; longer than proxies keep theirs
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -83,9 +84,12 @@ class Server(uvicorn.Server):
         """Finish what is under way, then close."""
         lifecycle, metrics = self._service.lifecycle, self._service.metrics
         lifecycle.stop_being_ready()
-        if signal.SIGINT not in self._captured_signals:
+        is_hurried = signal.SIGINT in self._captured_signals
+        if not is_hurried:
             await self._sleep_until(time.monotonic() + self._drain_seconds, lambda: True)
         lifecycle.refuse_new()
+        if not is_hurried:  # clients that ask on are told, not cut off
+            await self._sleep_until(time.monotonic() + SECONDS_OF_REFUSALS, lambda: True)
         finish_by = time.monotonic() + self._finish_seconds
         await self._sleep_until(finish_by, lambda: metrics.in_flight > 0)
         left = finish_by - time.monotonic()
