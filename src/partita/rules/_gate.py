@@ -86,8 +86,10 @@ def gated(proof: Certificates, gate: int, fallback: Array) -> Certificates:
     if runner_up is not None:
         by_vote = opened | (fallback == proof.prediction)
         runner_up = np.where(by_vote, runner_up, proof.prediction)
+    frontier = proof.frontier
     return replace(
         proof,
+        frontier=frontier and replace(frontier, gate=gate),
         prediction=np.where(opened, proof.prediction, fallback),
         radius=np.where(opened, left, 0),
         runner_up=runner_up,
