@@ -1,6 +1,7 @@
 """Extremely randomized trees for tables: those of scikit-learn, on any scale, in any thread."""
 
 import time
+import warnings
 
 import joblib
 import numpy as np
@@ -142,3 +143,12 @@ def test_a_model_of_many_trees_is_stored_and_loaded_fast(tmp_path):
     size = sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
     assert size < 21 * n_nodes + 20_000 * len(clf.estimators_)
     assert seconds < 20  # about 1 where nothing else runs
+
+
+def test_huge_values_bring_no_warnings_about():
+    X = np.repeat([*range(9), 1e308, -1e308], 20)[:, None]
+    y = np.repeat([*[2] * 9, 0, 1], 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        trees = TableTreesClassifier(5, random_state=0).fit(X, y)
+    assert (trees.predict(X) == y).all()

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from partita import kernels
+from partita.collective import certify_collective
 from partita.kernels import compiled, plain
 from partita.partition import LeaveOut, Partition
 from partita.partition._leave_out import choose_members
@@ -205,6 +206,33 @@ def test_no_attack_on_members_breaks_a_label():
                         changed += (after != before.prediction).sum()
     assert certified > 20_000
     assert changed > 20_000
+
+
+def test_no_set_of_groups_changes_more_rows_than_the_collective_certificate_says():
+    """For whole tables; where every model is a member of its own, some attack changes as many."""
+    rng = np.random.default_rng(3)
+    reached = tried = 0
+    for sets in designs(rng, with_everything=True):
+        n_groups = len(sets.groups)
+        rule = PooledLabels(sets.radius, n_groups, sets.pools(), len(sets) - 1)
+        lean = rng.normal(size=(25, 1, 2)) * rng.choice([0.3, 1, 3], size=(25, 1, 1))
+        honest = np.log(softmax(lean + rng.normal(size=(25, len(sets), 2)) * 0.7))
+        honest = honest.astype(np.float32)
+        before = rule.decide(honest)
+        for size in range(1, sets.radius + 1):
+            found = certify_collective(honest, size, rule)
+            assert found.pointwise == (rule.certify(honest).radius < size).sum()
+            most = 0
+            for groups in attacker.attacks(n_groups, size):
+                owned = owned_members(sets, groups)
+                changed = np.zeros(len(honest), bool)
+                for ballots in label_attacks(honest, owned, rng):  # each row has its own attack
+                    changed |= rule.decide(ballots) != before
+                assert changed.sum() <= found.changed
+                most = max(most, changed.sum())
+            tried += 1
+            reached += most == found.changed > 0
+    assert reached > tried / 4
 
 
 def softmax(scores):

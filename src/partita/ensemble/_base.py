@@ -198,6 +198,7 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             serial=shares_a_generator(estimator),
             as_integers=len(classes) > 0 and wants_integers(estimator),
             fit_params=fit_params,
+            member_settings=self._member_settings(),
         )
         return table, target, plan
 
@@ -277,6 +278,10 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
             return self.estimator
         default = self._default_estimator()
         return default.set_fit_request(sample_weight=True) if _routing_enabled() else default
+
+    def _member_settings(self) -> dict[str, Any]:
+        """Return what submodels that do not see all columns are set to, beside the estimator."""
+        return {}
 
     def _fit_params(
         self, estimator: Any, y: Array, sample_weight: Any, parameter: str = "estimator"

@@ -33,6 +33,7 @@ from ._masked_training import accepts_missing, masked_rows, masked_tables
 from ._one_pass import one_pass
 
 TRAINING_TABLE = "the training table"
+FEWEST_TREES = 18  # of a default member
 
 
 class LeaveOutEnsemble(FeaturePartitionEnsemble):
@@ -76,6 +77,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
 
     _constant_cure: ClassVar[str] = LEAVE_OUT_CURE
     _with_fallback: ClassVar[bool]  # whether a model on all columns is fitted too
+    _model_trees: ClassVar[int]  # of a model at least, over the default members it is the mean of
 
     def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
         """Check the estimator; the rule follows from the groups."""
@@ -91,6 +93,16 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
                 f"{type(estimator).__name__} does not accept: use an estimator that does, or put "
                 "a SimpleImputer before it"
             )
+
+    def _member_settings(self) -> dict[str, Any]:
+        """Return fewer trees for the default members, where a model is the mean of several."""
+        if self.estimator is not None or self.training == "trusted":
+            return {}
+        smallest_pool = int(np.diff(self.partition_.pools()[0]).min())
+        alone = self._default_estimator().n_estimators
+        return {
+            "n_estimators": max(FEWEST_TREES, min(alone, -(-self._model_trees // smallest_pool)))
+        }
 
     def _check_estimator(self, estimator: Any) -> None:
         """Refuse an estimator that is made for the other task."""

@@ -27,7 +27,8 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
         A scikit-learn classifier or Pipeline, cloned for every member. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
         extremely randomized trees that read tables with texts and missing values
-        (:class:`partita.ensemble.TableTreesClassifier`): stable learners agree more often.
+        (:class:`partita.ensemble.TableTreesClassifier`): stable learners agree more often. A model
+        that is the mean of several members has at least 100 trees in all.
     radius : int, default=1
         How many units an attacker may own: the largest radius that can be certified. Nearly all of
         a full model's accuracy is kept for 1, less for 2 or 3; beyond,
@@ -112,6 +113,7 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
 
     _default_estimator: ClassVar[Any] = TableTreesClassifier
     _with_fallback: ClassVar[bool] = True
+    _model_trees: ClassVar[int] = 100
 
     def __init__(
         self,

@@ -30,7 +30,8 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
         A scikit-learn regressor or Pipeline, cloned for every member. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
         extremely randomized trees that read tables with texts and missing values
-        (:class:`partita.ensemble.TableTreesRegressor`): stable learners agree more often.
+        (:class:`partita.ensemble.TableTreesRegressor`): stable learners agree more often. A model
+        that is the mean of several members has at least 300 trees in all.
     radius : int, default=1
         How many units an attacker may own: the largest radius that can be certified. Nearly all of
         a full model's accuracy is kept for 1, less for 2 or 3; beyond,
@@ -113,6 +114,7 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
 
     _default_estimator: ClassVar[Any] = TableTreesRegressor
     _with_fallback: ClassVar[bool] = False
+    _model_trees: ClassVar[int] = 300
 
     def __init__(
         self,

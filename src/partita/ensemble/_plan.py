@@ -46,6 +46,8 @@ class Plan:
         Whether submodels learn labels as positions in ``classes``.
     fit_params : dict
         Sample weights, if there are any.
+    member_settings : dict
+        Parameters of submodels that do not see all columns, beside those of the estimator.
     """
 
     estimator: Any
@@ -59,6 +61,7 @@ class Plan:
     serial: bool = False
     as_integers: bool = False
     fit_params: dict[str, Array] = field(default_factory=dict)
+    member_settings: dict[str, Any] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -79,6 +82,8 @@ class Plan:
     def submodel(self, t: int) -> Any:
         """Return submodel t, not fitted yet: seeded, and held to one thread."""
         submodel = clone(self.estimator)
+        if len(self.columns[t]) < len(set().union(*self.columns)):
+            submodel.set_params(**self.member_settings)
         submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, self.seed, t))
         return submodel
 

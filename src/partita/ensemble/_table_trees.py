@@ -41,7 +41,8 @@ class _TableTrees(TableEstimator):
             random_state=self.random_state,
             n_jobs=1,
         )
-        model.fit(self._encoded(columns), y, sample_weight=sample_weight)
+        with np.errstate(over="ignore", invalid="ignore"):  # it adds all values up, to look for NaN
+            model.fit(self._encoded(columns), y, sample_weight=sample_weight)
         self.trees_ = FlatTrees.of_forest(model)
         return model
 
