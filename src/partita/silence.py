@@ -45,8 +45,12 @@ class Silence:
     --------
     >>> import numpy as np
     >>> from partita.silence import Silence
-    >>> print(Silence(np.eye(2, dtype=bool), ("A", "B"), np.array([1, 1]), 5, *np.full((2, 2), 1)))
-    silent: A in 1 row, B in 1 row; 2 of 2 rows lack a source. In these 1 of 5 submodels abstain, and the median radius is 1 (1 had they all sided with the prediction)
+    >>> radius, without = np.array([1, 2]), np.array([2, 2])
+    >>> silence = Silence(np.array([[True], [False]]), ("A",), np.array([1, 0]), 5, radius, without)
+    >>> for sentence in str(silence).split(". "):
+    ...     print(sentence)
+    silent: A in 1 row; 1 of 2 rows lack a source
+    In these 1 of 5 submodels abstain, and the median radius is 1 (at best 2 without the silence)
     """
 
     units: Array
@@ -58,7 +62,7 @@ class Silence:
     detected: bool = False
 
     def __str__(self) -> str:
-        rows = self.units.any(axis=1)
+        rows = np.asarray(self.units.any(axis=1))
         if not rows.any():
             return f"no source is silent in any of {len(rows)} rows"
         counts = self.units.sum(axis=0)
@@ -73,6 +77,6 @@ class Silence:
         return (
             f"silent: {', '.join(listed)}; {rows.sum()} of {len(rows)} rows lack a source. In "
             f"these {abstain} of {self.n_submodels} submodels abstain, and the median radius is "
-            f"{np.median(self.radius[rows]):g} ({np.median(self.without[rows]):g} had they all "
-            "sided with the prediction)"
+            f"{np.median(self.radius[rows]):g} (at best "
+            f"{np.median(self.without[rows]):g} without the silence)"
         )

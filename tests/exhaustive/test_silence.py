@@ -33,14 +33,10 @@ def check_every_pair(proof, row, absent, decide, margin, default, detected):
         holds = None
         if proof.survives(r, m)[0]:
             claimed += 1
-            holds = silent_attacker.survives(
-                row, absent, r, m, decide, margin, default, detected
-            )
+            holds = silent_attacker.survives(row, absent, r, m, decide, margin, default, detected)
             assert holds, (row.tolist(), absent.tolist(), r, m)
         elif r + m < (~absent).sum():
-            missed += silent_attacker.survives(
-                row, absent, r, m, decide, margin, default, detected
-            )
+            missed += silent_attacker.survives(row, absent, r, m, decide, margin, default, detected)
     return claimed, missed
 
 
@@ -92,9 +88,7 @@ def test_head_starts_and_silence(margin, detected):
         absent = rng.random(len(row)) < 0.4
         quiet = np.where(absent[:, None], np.nan, row)
         proof = silenced(rule, detected, one_hot(1, 3)).certify(quiet[None])
-        assert proof.prediction[0] == silent_attacker.decision(
-            row, absent, decide, margin, default
-        )
+        assert proof.prediction[0] == silent_attacker.decision(row, absent, decide, margin, default)
         check_every_pair(proof, row, absent, decide, margin, default, detected)
 
 
@@ -153,9 +147,7 @@ def test_median_and_silence(detected):
             assert proof.prediction[0] == silent_attacker.median(quiet, default)
             assert (proof.radius[0] >= 0) == (low <= proof.prediction[0] <= high)
             for r, m in pairs(len(votes)):
-                holds = silent_attacker.median_survives(
-                    quiet, low, high, r, m, default, detected
-                )
+                holds = silent_attacker.median_survives(quiet, low, high, r, m, default, detected)
                 claims = bool(proof.survives(r, m)[0])
                 assert holds or not claims, (quiet.tolist(), low, high, r, m)
                 claimed += claims
@@ -171,9 +163,7 @@ def test_intervals_hold_where_votes_are_left_out(detected):
         for r in range(3):
             low, high = silenced(Median(), detected, 4.0).interval(quiet[None], r)
             if r <= (len(votes) if detected else (~absent).sum()):
-                assert silent_attacker.median_survives(
-                    quiet, low[0], high[0], r, 0, 4.0, detected
-                )
+                assert silent_attacker.median_survives(quiet, low[0], high[0], r, 0, 4.0, detected)
 
 
 @pytest.mark.parametrize("rule", RULES[:4], ids=repr)

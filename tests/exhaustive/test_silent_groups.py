@@ -39,9 +39,7 @@ def label(votes, sets, n_groups, radius, silent):
     if len(silent) > 2 * radius:
         return None
     found = {
-        own[0]
-        for own in agreed(votes, sets, n_groups, radius, silent, list)
-        if len(set(own)) == 1
+        own[0] for own in agreed(votes, sets, n_groups, radius, silent, list) if len(set(own)) == 1
     }
     assert len(found) <= 1
     return found.pop() if found else None

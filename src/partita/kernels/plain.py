@@ -58,7 +58,7 @@ def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Ar
     bad = first_bad(ballots)
     if bad >= 0:
         return bad
-    n_rows, n_submodels, n_labels = ballots.shape
+    n_submodels, n_labels = ballots.shape[1:]
     radius[:], runner_up[:] = n_submodels, -1
     if k >= n_labels:
         return -1

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..rules._agreement import blocks
+from ..rules._agreement_frontier import blocks
 from ..rules._left_out import supersets
 from ..rules._pooled import PooledLabels, PooledRule
 from ..workflow._certified_table import CertifiedTable

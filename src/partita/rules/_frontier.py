@@ -33,11 +33,11 @@ class Frontier:
 
     def radii(self) -> Array:
         """Return how many may lie while m others abstain; -1: abstentions alone may break."""
-        radii = self.rule.frontier(self.ballots, self.reach, *self.about)
+        radii = np.asarray(self.rule.frontier(self.ballots, self.reach, *self.about))
         if not self.gate:
-            return np.asarray(radii)
+            return radii
         behind = np.where(radii == kernels.FAR, radii, radii - self.gate)
-        return np.maximum(behind, -1)
+        return np.asarray(np.maximum(behind, -1))
 
 
 def with_frontier(

@@ -29,7 +29,7 @@ def check_gate(rule: Any, gate: int, overlapping: bool) -> None:
     """
     if gate == 0:
         return
-    if not isinstance(rule, Plurality | Tournament):
+    if not isinstance(getattr(rule, "rule", rule), Plurality | Tournament):
         raise InputError(
             f"gate is {gate}, but a gate needs a radius that one corrupted unit lowers by one at "
             f"most, which is not proven of {rule!r}: use rule='tournament' or 'plurality', or "

@@ -45,10 +45,11 @@ class Design(NamedTuple):
 
     def bounds(self, q: int) -> tuple[Array, Array, Array, Array]:
         """Return the tables of ``kernels.agreement_bounds`` for an attack on ``q`` groups."""
-        r, n = self.radius, self.n_groups
-        return self.bounds_by(r, q, r + q)
+        return self.bounds_by(self.radius, q, self.radius + q)
 
-    def bounds_by(self, agreed: int, attacked: int, beyond: int) -> tuple[Array, Array, Array, Array]:
+    def bounds_by(
+        self, agreed: int, attacked: int, beyond: int
+    ) -> tuple[Array, Array, Array, Array]:
         """Return the same tables for sets of any size: those that agree, and those beyond them."""
         n = self.n_groups
         return (

@@ -180,9 +180,7 @@ class Median(GapRule):
         check_cover(cover, time_limit)
         over = Reach(reach, array.shape[1])
         in_units, _ = overlap_radius(self.gaps(array, low, high), over, cover, time_limit)
-        return with_frontier(
-            count_units(proof, over, in_units), self, array, over, low, high
-        )
+        return with_frontier(count_units(proof, over, in_units), self, array, over, low, high)
 
     def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
         """Check votes and bounds.

@@ -84,7 +84,9 @@ class SilencedVotes(Rule):
             if number:
                 own = np.take_along_axis(ballots[rows], order[:, :, None], axis=1)
             else:
-                own = np.broadcast_to(self._nobody(ballots.shape[2]), (len(rows), 1, ballots.shape[2]))
+                own = np.broadcast_to(
+                    self._nobody(ballots.shape[2]), (len(rows), 1, ballots.shape[2])
+                )
             yield rows, number, order, own
 
     def _nobody(self, n_labels: int) -> Array:
@@ -110,7 +112,7 @@ class SilencedVotes(Rule):
         counts = Counts("submodels", n_submodels)
         return Certificates(prediction, radius, None if without else runner_up, counts)
 
-    def certify(
+    def certify(  # type: ignore[override]  # labels come first, as for the top k
         self,
         ballots: Any,
         labels: Any = None,
@@ -129,7 +131,9 @@ class SilencedVotes(Rule):
             # an abstaining submodel that is made to vote may be what an attacker lacks
             own = self.frontier(array, None, given)[:, 0]
             unsure = (proof.radius > 0) & ~nobody
-            proof = replace(proof, radius=np.where(unsure, np.minimum(proof.radius, own), proof.radius))
+            proof = replace(
+                proof, radius=np.where(unsure, np.minimum(proof.radius, own), proof.radius)
+            )
         over = None if reach is None else Reach(reach, array.shape[1])
         if over is not None:
             proof = count_units(proof, over, over.from_submodels(proof.radius))
@@ -161,7 +165,7 @@ class SilencedVotes(Rule):
     def votes(self, ballots: Any) -> Array:
         """Return each submodel's own choice; the first label for one that abstains."""
         array = as_ballots(ballots)
-        return np.where(np.isnan(array), -np.inf, array).argmax(axis=2)
+        return np.asarray(np.where(np.isnan(array), -np.inf, array).argmax(axis=2))
 
     def probabilities(self, ballots: Any) -> Array:
         array = as_ballots(ballots)

@@ -117,7 +117,9 @@ class SilencedPools(PooledRule):
                     falls[heard.rows, k] = found[len(attacked)][:, column]
         return falls
 
-    def _falls(self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any) -> Array:
+    def _falls(
+        self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any
+    ) -> Array:
         raise NotImplementedError
 
 
@@ -174,9 +176,7 @@ class SilencedLabels(SilencedPools, PooledLabels):
         without = ballots.shape[2] == 1
         return Certificates(prediction, radius, None if without else runner_up, counts)
 
-    def _certified(
-        self, ballots: Array, votes: Array, heard: Heard
-    ) -> tuple[Certificates, Array]:
+    def _certified(self, ballots: Array, votes: Array, heard: Heard) -> tuple[Certificates, Array]:
         """Return the decision of rows with silent groups, and what is proven of it."""
         fallback = self._pooled(ballots, heard).astype(np.int64)
         assert heard.design is not None
@@ -193,7 +193,7 @@ class SilencedLabels(SilencedPools, PooledLabels):
     def votes(self, ballots: Any) -> Array:
         """Return each member's own choice; the first label for one that abstains."""
         own = ballots[:, : ballots.shape[1] - self.n_groups]
-        return np.where(np.isnan(own), -np.inf, own).argmax(axis=2)
+        return np.asarray(np.where(np.isnan(own), -np.inf, own).argmax(axis=2))
 
     def _soft_vote(self, ballots: Array) -> Array:
         shares = np.empty((len(ballots), ballots.shape[2]))
@@ -204,7 +204,9 @@ class SilencedLabels(SilencedPools, PooledLabels):
             shares[heard.rows] = super()._soft_vote(own)
         return shares
 
-    def _falls(self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any) -> Array:
+    def _falls(
+        self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any
+    ) -> Array:
         return Agreement(1)._label_falls(self._votes_of(ballots, heard), design, size)
 
 
@@ -275,15 +277,17 @@ class SilencedValues(SilencedPools, PooledValues):
         frontier = _NoSharperFrontier(len(votes), self.n_groups)
         return Certificates(prediction, radius, None, counts, of_values=True, frontier=frontier)
 
-    def _falls(self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any) -> Array:
+    def _falls(
+        self, ballots: Array, heard: Heard, design: Design, size: int, *bounds: Any
+    ) -> Array:
         lower, upper = check_row_bounds(bounds[0], bounds[1], len(ballots))
         rows = heard.rows
         tables = self._tables(design, heard, size) if size else design.bounds(0)
         if size == 0 and self.detected:
             tables = self._tables(design, heard, 0)
-        return self.rule._agreement._value_falls_by(
-            self._values_of(ballots, heard), tables, lower[rows], upper[rows]
-        )
+        agreement: Agreement = self.rule._agreement
+        values = self._values_of(ballots, heard)
+        return agreement._value_falls_by(values, tables, lower[rows], upper[rows])
 
 
 class _NoSharperFrontier(NamedTuple):
