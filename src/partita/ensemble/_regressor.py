@@ -252,9 +252,8 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         silent : "detect", list of units, or array of bool, optional
             Sources that are silent: names or positions of units (in all rows), a mask of shape
             (n_samples, n_units), or "detect" for units whose columns are all missing in a row.
-            Submodels that own such a unit abstain, and the rest is certified; ``silence`` of the
-            result says what that cost. Whoever owns a unit can fake detected silence, or break it:
-            the radius holds all the same. A frame may lack the columns of silent units.
+            Submodels that own such a unit are left out of the median; ``silence`` of the result
+            says what that cost. A frame may lack the columns of silent units.
 
         Returns
         -------
@@ -281,12 +280,10 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         """
         heard = hear(self, X, silent)
         model, votes = heard.model, heard.ballots
-        low, high, truth = bounds_around(
-            model._decide(votes), lower, upper, tolerance, relative, around
-        )
-        statement = BoundStatement(low, high, truth)
-        proof = model._certificates(votes, statement, heard.table, cover, time_limit)
-        return heard.with_cost(proof, statement)
+        now = model._decide(votes)
+        holds = BoundStatement(*bounds_around(now, lower, upper, tolerance, relative, around))
+        proof = model._certificates(votes, holds, heard.table, cover, time_limit)
+        return heard.with_cost(proof, holds)
 
     def interval(self, X: Any, radius: int, silent: Any = None) -> tuple[Array, Array]:
         """Compute the predictions that an attack of a given size can bring about.
@@ -308,8 +305,8 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             The prediction stays at or below this; inf where nothing holds it.
         """
         heard = hear(self, X, silent)
-        low, high = heard.model._interval(heard.ballots, radius)
-        return low, high
+        ends: tuple[Array, Array] = heard.model._interval(heard.ballots, radius)
+        return ends
 
     # ---- hooks ----
 

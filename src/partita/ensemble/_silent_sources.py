@@ -33,6 +33,7 @@ from ..tables._memory import one_row
 from ..tables._missing import is_missing
 from ..tables._table import Table
 from ._ballots import FLOOR
+from ._base import FEW_ROWS
 from ._failures import score_one
 from ._joint_training import joint_ballots
 
@@ -264,8 +265,9 @@ def _heard_ballots(model: Any, table: Table, abstains: Array) -> Array:
         )
         for t in submodels
     )
+    n_jobs = model.n_jobs if table.n_rows >= FEW_ROWS else 1
     verbose = max(0, model.verbose - 1)
-    scored = run_each(score_one, jobs, model.n_jobs, len(submodels), "scored", verbose)
+    scored = run_each(score_one, jobs, n_jobs, len(submodels), "scored", verbose)
     for t, (scores, failure) in zip(submodels, scored, strict=True):
         if failure:
             warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=5)
