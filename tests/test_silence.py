@@ -14,14 +14,14 @@ def test_words_name_units_rows_submodels_and_radii():
     units = np.array([[True, False], [True, True], [False, False]])
     words = str(silence_of(units, [1, 2, 0], [3, 1, 4], [4, 4, 4]))
     assert words == (
-        "silent: station 0 in 2 rows, station 1 in 1 row; 2 of 3 rows lack a source. In these 1 to "
+        "Silent: station 0 in 2 rows, station 1 in 1 row; 2 of 3 rows lack a source. In these 1 to "
         "2 of 9 submodels abstain, and the median radius is 2 (at best 4 without the silence)"
     )
 
 
 def test_nothing_silent_is_said_too():
     words = str(silence_of(np.zeros((2, 3), dtype=bool), [0, 0], [1, 1], [1, 1]))
-    assert words == "no source is silent in any of 2 rows"
+    assert words == "No source is silent in any of 2 rows"
 
 
 def test_a_long_list_is_cut():

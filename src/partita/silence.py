@@ -49,7 +49,7 @@ class Silence:
     >>> silence = Silence(np.array([[True], [False]]), ("A",), np.array([1, 0]), 5, radius, without)
     >>> for sentence in str(silence).split(". "):
     ...     print(sentence)
-    silent: A in 1 row; 1 of 2 rows lack a source
+    Silent: A in 1 row; 1 of 2 rows lack a source
     In these 1 of 5 submodels abstain, and the median radius is 1 (at best 2 without the silence)
     """
 
@@ -64,7 +64,7 @@ class Silence:
     def __str__(self) -> str:
         rows = np.asarray(self.units.any(axis=1))
         if not rows.any():
-            return f"no source is silent in any of {len(rows)} rows"
+            return f"No source is silent in any of {len(rows)} rows"
         counts = self.units.sum(axis=0)
         listed = [
             f"{self.names[unit]} in {counts[unit]} row{'' if counts[unit] == 1 else 's'}"
@@ -75,7 +75,7 @@ class Silence:
         least, most = self.abstained[rows].min(), self.abstained[rows].max()
         abstain = f"{least}" if least == most else f"{least} to {most}"
         return (
-            f"silent: {', '.join(listed)}; {rows.sum()} of {len(rows)} rows lack a source. In "
+            f"Silent: {', '.join(listed)}; {rows.sum()} of {len(rows)} rows lack a source. In "
             f"these {abstain} of {self.n_submodels} submodels abstain, and the median radius is "
             f"{np.median(self.radius[rows]):g} (at best "
             f"{np.median(self.without[rows]):g} without the silence)"

@@ -4,7 +4,8 @@ from typing import Annotated
 
 import typer
 
-from ._options import Model, Relative, Tolerance, Trust
+from ._inputs import parse_silent
+from ._options import Model, Relative, Silent, Tolerance, Trust
 
 
 def serve(
@@ -21,6 +22,7 @@ def serve(
     relative: Relative = None,
     max_rows: Annotated[int, typer.Option(help="The most rows in one request.", min=1)] = 1000,
     max_bytes: Annotated[int, typer.Option(help="The largest request.", min=1)] = 1_000_000,
+    silent: Silent = None,
     trust: Trust = None,
 ) -> None:
     """Answer requests over HTTP: POST /certify takes rows as JSON, returns proven predictions."""
@@ -36,4 +38,5 @@ def serve(
         trusted=tuple(trust or ()),
         max_rows=max_rows,
         max_bytes=max_bytes,
+        silent=parse_silent(silent),
     )

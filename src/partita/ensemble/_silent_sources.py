@@ -177,6 +177,17 @@ def _position(one: Any, units: Units) -> int:
     raise InputError(f"silent holds {one!r}: give names or positions of {units.kind}")
 
 
+def columns_that_may_lack(model: Any, silent: Any) -> list[str]:
+    """Return the columns that a table need not have: those of units that may be silent."""
+    units: Units = model.units_
+    known = None
+    if not (isinstance(silent, str) and silent == DETECT):
+        known = declared_units(silent, units)
+    allowed = range(len(units)) if known is None else known
+    columns = {column for unit in allowed for column in units.columns[unit]}
+    return [str(model.feature_names_in_[column]) for column in sorted(columns)]
+
+
 def _mask(silent: Any, n_rows: int, units: Units) -> Array:
     mask = np.asarray(silent)
     if mask.dtype != np.bool_ or mask.shape != (n_rows, len(units)):
@@ -214,10 +225,7 @@ def _completed(model: Any, X: Any, known: list[int] | None) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is None or isinstance(X, Table):
         return X
-    units: Units = model.units_
-    allowed = range(len(units)) if known is None else known
-    columns = {column for unit in allowed for column in units.columns[unit]}
-    may_lack = [str(names[column]) for column in sorted(columns)]
+    may_lack = columns_that_may_lack(model, DETECT if known is None else known)
     return with_absent_columns(X, [str(name) for name in names], may_lack, model.numeric_)
 
 

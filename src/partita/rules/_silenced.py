@@ -74,6 +74,9 @@ class SilencedVotes(Rule):
     def __repr__(self) -> str:
         return repr(self.rule)
 
+    def brief(self) -> Any:
+        return self.rule.brief()
+
     def heard(self, ballots: Array) -> Array:
         """Return which submodels vote in which rows."""
         return np.asarray(~np.isnan(ballots).all(axis=2))
@@ -234,6 +237,12 @@ class SilencedMedian(Median):
         self.rule = rule
         self.detected = detected
         self.default = default
+
+    def __repr__(self) -> str:
+        return repr(self.rule)
+
+    def brief(self) -> Any:
+        return self.rule.brief()
 
     def votes(self, ballots: Any) -> Array:
         array = np.asarray(ballots, dtype=np.float64)

@@ -58,6 +58,9 @@ class SilencedPools(PooledRule):
     def __repr__(self) -> str:
         return repr(self.rule)
 
+    def brief(self) -> Any:
+        return self.rule.brief()
+
     def by_silence(self, ballots: Array) -> Iterator[Heard]:
         """Yield the rows of each set of silent groups."""
         n_members = ballots.shape[1] - self.n_groups

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from warnings import filterwarnings
 
 from .. import __version__
+from ..ensemble._silent_sources import columns_that_may_lack
 from ..errors import InputError, SubmodelError, SubmodelWarning
 from ..rules import TopK
 from ..tables._file import pandas_frame
@@ -52,6 +53,7 @@ def make_app(
     warnings: Sequence[str] = (),
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
+    silent: Any = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
 
@@ -79,6 +81,9 @@ def make_app(
         The most rows in one request.
     max_bytes : int, default=1_000_000
         The largest body.
+    silent : "detect" or list of str, optional
+        Silent sources, by the names of their units; "detect": those whose columns are null, or not
+        given, in a row. Their submodels abstain.
 
     Returns
     -------
@@ -118,6 +123,7 @@ def make_app(
         )
     model, kinds = copy(model), known_kinds(model)
     model.verbose = 0
+    may_lack = () if silent is None else columns_that_may_lack(model, silent)
     counts = model.counts_
     proven = {
         "proves": what_is_proven(model, tolerance, relative),
@@ -131,11 +137,12 @@ def make_app(
     worker = ThreadPoolExecutor(1, thread_name_prefix="certify")
 
     def certify_columns(columns: dict[str, Any]) -> list[dict[str, Any]]:
-        return row_dicts(CertifiedTable.of(model, pandas_frame(columns), tolerance, relative))
+        frame = pandas_frame(columns)
+        return row_dicts(CertifiedTable.of(model, frame, tolerance, relative, silent=silent))
 
     def certified_body(body: bytes) -> bytes:
         try:
-            rows = certify_columns(columns_of(parse_rows(body, max_rows), kinds))
+            rows = certify_columns(columns_of(parse_rows(body, max_rows), kinds, may_lack))
         except (InputError, SubmodelError) as exc:
             # a CellError has row and column; what a library says may go on for lines
             row, column = getattr(exc, "row", None), getattr(exc, "column", None)
@@ -182,7 +189,9 @@ def make_app(
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": request_schema(kinds, max_rows)}},
+                "content": {
+                    "application/json": {"schema": request_schema(kinds, max_rows, may_lack)}
+                },
             }
         },
     )

@@ -31,6 +31,7 @@ def run(
     trusted: Sequence[str] = (),
     max_rows: int = MAX_ROWS,
     max_bytes: int = MAX_BYTES,
+    silent: Any = None,
 ) -> None:
     """Load a stored model and serve it until SIGINT or SIGTERM.
 
@@ -55,6 +56,8 @@ def run(
         The most rows in one request.
     max_bytes : int, default=1_000_000
         The largest body.
+    silent : "detect" or list of str, optional
+        Silent sources, as :func:`make_app` takes them.
 
     Raises
     ------
@@ -94,6 +97,7 @@ def run(
             warnings=_stored_warnings(stored.about),
             max_rows=max_rows,
             max_bytes=max_bytes,
+            silent=silent,
         )
         for warning in app.state.warnings:
             log(f"warning: {warning}")
