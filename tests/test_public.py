@@ -136,6 +136,7 @@ PUBLIC = {
         "certify",
         "named_rule",
     ],
+    "partita.silence": ["Silence"],
     "partita.serve": ["make_app", "run"],
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],

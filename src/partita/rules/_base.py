@@ -291,11 +291,11 @@ class GapRule(Rule):
     def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
         return gap_frontier(self, ballots, reach, *about)
 
-    def silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         """Return gaps that stay right when submodels abstain; :meth:`gaps`, for most rules."""
         return self.gaps(ballots, *bounds)
 
-    def n_heard(self, ballots: Array) -> Array:
+    def _n_heard(self, ballots: Array) -> Array:
         """Return how many submodels vote in each row."""
         return np.full(len(ballots), ballots.shape[1])
 

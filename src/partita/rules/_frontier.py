@@ -58,7 +58,7 @@ def gap_frontier(rule: Any, ballots: Array, reach: Reach | None, *bounds: Array)
 
     def work(rows: slice) -> int:
         radii[rows] = kernels.frontier(
-            rule.silence_gaps(ballots[rows], *(bound[rows] for bound in bounds)),
+            rule._silence_gaps(ballots[rows], *(bound[rows] for bound in bounds)),
             rule.full_vote,
             (over.starts, over.members),
             apart,
@@ -67,7 +67,7 @@ def gap_frontier(rule: Any, ballots: Array, reach: Reach | None, *bounds: Array)
         return -1
 
     kernels.over_rows(work, n_rows, ballots[:1].size)
-    return while_somebody_votes(radii, over, rule.n_heard(ballots))
+    return while_somebody_votes(radii, over, rule._n_heard(ballots))
 
 
 def while_somebody_votes(radii: Array, reach: Reach, n_heard: Array) -> Array:

@@ -208,7 +208,7 @@ class Median(GapRule):
         lower, upper = bounds
         return kernels.median_gaps(ballots, lower, upper)
 
-    def silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         """Return gaps that hold for any number of votes.
 
         The median stays at least l while more votes are at or above l than below, and at most u

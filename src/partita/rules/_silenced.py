@@ -196,7 +196,7 @@ class SilencedGaps(SilencedVotes, GapRule):
     def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
         return GapRule.frontier(self, ballots, reach, *about)
 
-    def n_heard(self, ballots: Array) -> Array:
+    def _n_heard(self, ballots: Array) -> Array:
         return np.asarray(self.heard(ballots).sum(axis=1))
 
     def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
@@ -292,7 +292,7 @@ class SilencedMedian(Median):
             own = np.take_along_axis(ballots[rows], order, axis=1)
             limits = [bound[rows] for bound in bounds]
             if number:
-                losses, budgets = self.rule.silence_gaps(own, *limits)
+                losses, budgets = self.rule._silence_gaps(own, *limits)
             else:
                 losses = np.zeros((len(rows), 2, 0), np.int32)
                 endless = np.stack([limits[1] == np.inf, limits[0] == -np.inf], axis=1)
@@ -300,10 +300,10 @@ class SilencedMedian(Median):
             scatter_gaps(form, rows, order, losses, budgets)
         return form
 
-    def silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         return self.gaps(ballots, *bounds)
 
-    def n_heard(self, ballots: Array) -> Array:
+    def _n_heard(self, ballots: Array) -> Array:
         return np.asarray((~np.isnan(ballots)).sum(axis=1))
 
 
