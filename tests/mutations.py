@@ -1011,13 +1011,6 @@ BUGS = [
         (SILENCE,),
     ),
     Bug(
-        "silence: nobody can break a silence that is read from values, medians",
-        "rules/_silenced.py",
-        "form = empty_gaps(len(ballots), 2, ballots.shape[1], int(self.detected))",
-        "form = empty_gaps(len(ballots), 2, ballots.shape[1], 0)",
-        (SILENCE,),
-    ),
-    Bug(
         "silence: idle submodels never vote in the top k",
         "rules/_silenced.py",
         "idle = np.full(len(rows), (n_submodels - number) * self.detected)",

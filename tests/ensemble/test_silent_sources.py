@@ -16,8 +16,10 @@ from partita import (
     LeaveOutClassifier,
     LeaveOutRegressor,
 )
+from partita.ensemble._silent_sources import detect_silence
 from partita.errors import InputError
 from partita.rules import Median, TopK, Tournament
+from partita.tables import open_table
 
 WINE, WINE_Y = load_wine(return_X_y=True, as_frame=True)
 SOURCES = {f"source {k}": list(WINE.columns[k::6]) for k in range(6)}
@@ -180,10 +182,22 @@ def test_submodels_that_cannot_read_missing_values_are_not_asked(classifier):
     with pytest.raises(Exception, match="NaN"):
         classifier.predict(gone)
     classifier.predict(gone, silent="detect")
-    partly = TEST.astype(float).copy()
-    partly.loc[:, SOURCES["source 0"][0]] = np.nan
-    with pytest.raises(Exception, match="NaN"):
-        classifier.predict(partly, silent="detect")
+    for column in SOURCES["source 0"]:
+        partly = TEST.astype(float).copy()
+        partly.loc[:, column] = np.nan
+        with pytest.raises(Exception, match="NaN"):
+            classifier.predict(partly, silent="detect")
+
+
+def test_a_source_is_silent_where_all_of_its_columns_are_missing(classifier):
+    first, *_, last = SOURCES["source 0"]
+    gone = TEST[:3].astype(float).copy()
+    gone.loc[gone.index[0], SOURCES["source 0"]] = np.nan
+    gone.loc[gone.index[1], first] = np.nan
+    gone.loc[gone.index[2], last] = np.nan
+    found = detect_silence(open_table(gone), classifier.units_)
+    assert found[:, 0].tolist() == [True, False, False]
+    assert not found[:, 1:].any()
 
 
 def test_a_submodel_abstains_if_any_of_its_units_is_silent():

@@ -59,6 +59,16 @@ def test_liars_and_silent_submodels_together(rule):
         assert missed <= claimed / 4
 
 
+def test_silence_may_push_the_winner_out_of_the_top_two():
+    """Everybody's second choice: it wins every duel, and is out when its own voters are gone."""
+    row = np.array([[0, 1, 2], [0, 1, 2], [2, 0, 1], [0, 2, 1]], dtype=float)
+    proof = RunOff().certify(row[None])
+    assert proof.prediction.tolist() == [2]
+    nobody = np.zeros(4, dtype=bool)
+    assert not silent_attacker.survives(row, nobody, 0, 2, attacker.runoff)
+    check_every_pair(proof, row, nobody, attacker.runoff, 0.0, 2, False)
+
+
 @pytest.mark.parametrize("detected", [False, True], ids=["declared", "detected"])
 @pytest.mark.parametrize("rule", RULES, ids=repr)
 def test_rows_with_silence_against_every_attack(rule, detected):

@@ -29,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Q = 127  # a full vote in a duel with a margin (1 without)
 FAR = 2**62  # beyond every gap
+FEW = 64  # values that are sorted by insertion
 
 
 def _compile(function: F) -> F:
@@ -532,6 +533,21 @@ def reach_radius(
 
 
 @_compile
+def _sort_descending(values: Array) -> None:
+    """Sort in place; a few values by insertion, which is faster."""
+    if values.shape[0] > FEW:
+        values.sort()
+        values[:] = values[::-1].copy()
+        return
+    for k in range(1, values.shape[0]):
+        value, place = values[k], k
+        while place > 0 and values[place - 1] < value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+
+
+@_compile
 def frontier(
     losses: Array,
     budgets: Array,
@@ -563,11 +579,13 @@ def frontier(
                     loss = losses[i, z, members[k]]
                     lie[g] += loss
                     silence[g] += max(0, loss - full_vote)
-            lie.sort()
-            silence.sort()
+            _sort_descending(lie)
+            if not apart:
+                _sort_descending(silence)
             for g in range(n_groups):
-                lies[g + 1] = lies[g] + lie[n_groups - 1 - g]
-                silences[g + 1] = silences[g] + silence[n_groups - 1 - g]
+                lies[g + 1] = lies[g] + lie[g]
+                alone = max(0, lie[g] - full_vote) if apart else silence[g]
+                silences[g + 1] = silences[g] + alone
             r = n_groups
             for m in range(radius.shape[1]):
                 while r >= 0:
