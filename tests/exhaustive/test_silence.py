@@ -4,10 +4,13 @@ Liars, submodels that fall silent beside them, silence that is declared, and sil
 fake or break: every choice and every ballot, on small cases.
 """
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.rules._gate import gated, is_open
 from partita.rules._silenced import silenced
 from tests.exhaustive import attacker, silent_attacker
 from tests.exhaustive.cases import DECISIONS, random_reach
@@ -206,3 +209,36 @@ def test_overlapping_medians_that_fall_silent():
                 for _, gone in silent_attacker.union_cases(reach, 0, m):
                     value = silent_attacker.median(np.where(gone, np.nan, votes), 4.0)
                     assert low <= value <= high
+
+
+@pytest.mark.parametrize("detected", [False, True], ids=["declared", "detected"])
+@pytest.mark.parametrize(
+    "rule", [Plurality(), Tournament(), Tournament(margin=0.0, offset=[2.0, 0.0])], ids=repr
+)
+def test_a_gate_stays_open_beside_liars_and_silence(rule, detected):
+    """The attacker owns the full model behind it: whenever it answers, it answers wrongly."""
+    rng, claimed = np.random.default_rng(10), 0
+    default, choices = one_hot(0, 2), [*np.eye(2), np.full(2, np.nan)]
+    for row in attacker.profiles(rng, 160, 2, 5):
+        absent = rng.random(len(row)) < rng.choice([0, 0.3])
+        quiet, gate = np.where(absent[:, None], np.nan, row), int(rng.integers(1, 3))
+        hears = silenced(rule, detected, default)
+        vote = hears.certify(quiet[None])
+        if not is_open(vote, gate)[0]:
+            continue
+        proof = gated(vote, gate, 1 - vote.prediction)
+        assert proof.prediction[0] == vote.prediction[0]
+        for r, m in pairs(len(row)):
+            if not proof.survives(r, m)[0]:
+                continue
+            attacked = [quiet[None]]
+            for lies, gone in silent_attacker.cases(len(row), absent, r, m, detected):
+                said = np.array(list(product(choices, repeat=r))).reshape(3**r, r, 2)
+                rows = np.repeat(np.where(gone[:, None], np.nan, row)[None], len(said), axis=0)
+                rows[:, lies] = said
+                attacked.append(rows)
+            after = hears.certify(np.concatenate(attacked))
+            now = gated(after, gate, np.full(len(after), 1 - vote.prediction[0]))
+            assert (now.prediction == vote.prediction[0]).all(), (row.tolist(), r, m, gate)
+            claimed += r + m > 0
+    assert claimed > 10
