@@ -43,7 +43,7 @@ from partita.tables._encoding import encode_alone, table_columns
 
 RESULTS = Path(__file__).parent / "results" / "leave_out"
 SUBMODELS = (3, 5, 7, 9, 11, 15, 21)
-GROUPS = {1: (6, 12), 2: (7, 12)}  # few and many; at most one per unit
+GROUPS = {1: (12, 6, 17), 2: (12, 7)}  # many and few, and the most; at most one per unit
 MANY_CLASSES = 5  # from here on, without the boosting that takes longest
 
 
@@ -83,8 +83,8 @@ def settings(table, radius, names):
     common = {"units": table.units, "trusted": list(table.trusted)}
     leave_out = LeaveOutRegressor if table.is_regression else LeaveOutClassifier
     partition = FeaturePartitionRegressor if table.is_regression else FeaturePartitionClassifier
-    few, many = (min(g, n_units) for g in GROUPS[radius])
-    sizes = [(many, "auto"), (few, "auto")] + [(many, 2 * radius)] * (radius == 1)
+    sizes = [(min(g, n_units), "auto") for g in GROUPS[radius]]
+    sizes += [(sizes[0][0], 2 * radius)] * (radius == 1)
     for name in names:
         estimator = estimators(table)[name]
         for g, size in dict.fromkeys(sizes):

@@ -40,7 +40,11 @@ def forest(trees=ExtraTreesClassifier, **settings):
     X, y = table()
     X = X.astype(np.float32)
     model = trees(20, random_state=0, **settings).fit(X[::2], y[::2])
-    return X, model, FlatTrees.of_forest(model)
+    return X, model, flattened(model)
+
+
+def flattened(forest):
+    return FlatTrees.of_trees([member.tree_ for member in forest.estimators_])
 
 
 def numpy_sums(trees, X):
@@ -88,13 +92,13 @@ def test_a_forest_that_saw_no_missing_values_knows_where_they_go():
     model = ExtraTreesClassifier(20, random_state=0).fit(X, y)
     gaps = np.where(np.random.default_rng(0).random(X.shape) < 0.3, np.float32(np.nan), X)
     expected = sum(tree.tree_.predict(gaps) for tree in model.estimators_)
-    assert np.array_equal(FlatTrees.of_forest(model).sums(gaps), expected)
+    assert np.array_equal(flattened(model).sums(gaps), expected)
 
 
 def test_a_target_of_zeros_gives_a_leaf_of_zero():
     X, _ = table()
     model = ExtraTreesRegressor(3).fit(X, np.zeros(len(X)))
-    trees = FlatTrees.from_arrays(FlatTrees.of_forest(model).as_arrays(), 5)
+    trees = FlatTrees.from_arrays(flattened(model).as_arrays(), 5)
     assert np.array_equal(trees.sums(X), np.zeros((len(X), 1)))
 
 

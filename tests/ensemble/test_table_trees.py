@@ -152,3 +152,14 @@ def test_huge_values_bring_no_warnings_about():
         warnings.simplefilter("error")
         trees = TableTreesClassifier(5, random_state=0).fit(X, y)
     assert (trees.predict(X) == y).all()
+
+
+def test_threads_leave_the_warning_filters_alone():
+    """Forests of the library set those of the process in every thread, and may leave none."""
+    X, y = load_wine(return_X_y=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        before = list(warnings.filters)
+        for seed in range(3):
+            LeaveOutClassifier(n_groups=6, random_state=seed, n_jobs=4).fit(X, y)
+            assert list(warnings.filters) == before

@@ -4,7 +4,7 @@ scikit-learn keeps every tree as an object of its own, so that a model of 500 tr
 second to store or to load. Here a model is a handful of arrays, whether its trees were boosted or
 grown side by side.
 
-Used here and nowhere else: what is inside scikit-learn's histogram gradient boosting and forests.
+Used here and nowhere else: what is inside scikit-learn's histogram gradient boosting and trees.
 ``tests/ensemble/test_flat_trees.py`` compares the sums with its own, bit for bit, and fails when a
 version changes it.
 """
@@ -103,15 +103,15 @@ class FlatTrees:
         )
 
     @classmethod
-    def of_forest(cls, forest: Any) -> Self:
-        """Flatten a fitted forest of scikit-learn: the sums of its trees' predictions.
+    def of_trees(cls, trees: Sequence[Any]) -> Self:
+        """Flatten the ``tree_`` of fitted trees of scikit-learn: the sums of their predictions.
 
-        It looks at columns rounded to float32.
+        They look at columns rounded to float32.
         """
         roots, parts = [], []
         size = 0
-        for member in forest.estimators_:
-            parts.append(_flat_tree(member.tree_, size))
+        for tree in trees:
+            parts.append(_flat_tree(tree, size))
             roots.append(size)
             size += len(parts[-1][0])
         nodes = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
@@ -125,7 +125,7 @@ class FlatTrees:
             category_set=np.zeros(0, dtype=np.int32),
             categories=np.zeros((0, WORDS), dtype=np.uint32),
             roots=np.array(roots, dtype=np.int32),
-            start=np.zeros(forest.estimators_[0].tree_.max_n_classes),
+            start=np.zeros(trees[0].max_n_classes),
         )
 
     @classmethod

@@ -11,7 +11,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from .._support.types import Array
 from ..tables._encoding import apply_codes
@@ -30,21 +33,30 @@ class _TableTrees(TableEstimator):
     max_features: Any
     random_state: Any
 
-    def _fit(self, forest: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+    def _fit(self, kind: Any, X: Any, y: Array, sample_weight: Any) -> Self:
         columns = self._learn_encoding(X)
+        check_consistent_length(columns[0], y)
         raw = (apply_codes(*one) for one in zip(columns, self.codes_, strict=True))
         self.scale_ = np.array([_centre_and_spread(column) for column in raw])
-        model = forest(
-            n_estimators=self.n_estimators,
-            min_samples_leaf=self.min_samples_leaf,
-            max_features=self.max_features,
-            random_state=self.random_state,
-            n_jobs=1,
-        )
-        with np.errstate(over="ignore", invalid="ignore"):  # it adds all values up, to look for NaN
-            model.fit(self._encoded(columns), y, sample_weight=sample_weight)
-        self.trees_ = FlatTrees.of_forest(model)
-        return model
+        encoded = np.ascontiguousarray(self._encoded(columns))
+        # Trees one by one, and not a forest of the library: it sets the warning filters of the
+        # process in every thread, and with several threads may leave none behind.
+        target = np.ascontiguousarray(y, dtype=np.float64)[:, None]
+        weights = None
+        if sample_weight is not None:
+            weights = _check_sample_weight(sample_weight, encoded, dtype=np.float64)
+        rng = check_random_state(self.random_state)
+        missing = bool(np.isnan(encoded).any())  # the library looks for them where it checks
+        trees = []
+        for _ in range(self.n_estimators):
+            tree = kind(
+                min_samples_leaf=self.min_samples_leaf,
+                max_features=self.max_features,
+                random_state=rng.randint(np.iinfo(np.int32).max),
+            )
+            trees.append(tree.fit(encoded, target, weights, check_input=missing).tree_)
+        self.trees_ = FlatTrees.of_trees(trees)
+        return self
 
     def _encode_column(self, column: Array, k: int) -> Array:
         """Return column k as float32, as the library will compare it."""
@@ -137,8 +149,10 @@ class TableTreesClassifier(ClassifierMixin, _TableTrees):
         TableTreesClassifier
             The fitted estimator.
         """
-        self.classes_ = self._fit(ExtraTreesClassifier, X, y, sample_weight).classes_
-        return self
+        labels = _check_y(y, estimator=self)
+        check_classification_targets(labels)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        return self._fit(ExtraTreeClassifier, X, codes, sample_weight)
 
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities: the mean of the shares in the leaves.
@@ -241,8 +255,8 @@ class TableTreesRegressor(RegressorMixin, _TableTrees):
         TableTreesRegressor
             The fitted estimator.
         """
-        self._fit(ExtraTreesRegressor, X, y, sample_weight)
-        return self
+        values = _check_y(y, y_numeric=True, estimator=self)
+        return self._fit(ExtraTreeRegressor, X, values, sample_weight)
 
     def predict(self, X: Any) -> Array:
         """Predict numbers: the mean of the leaves.
