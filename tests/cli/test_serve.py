@@ -10,7 +10,18 @@ def test_options_reach_the_service(partita, model, monkeypatch):
     )
     monkeypatch.setenv("PARTITA_TOKEN", "s3cret")
     code, _, _ = partita(
-        "serve", model, "--host", "0.0.0.0", "--port", 0, "--max-rows", 7, "--trust", "own.Own"
+        "serve",
+        model,
+        "--host",
+        "0.0.0.0",
+        "--port",
+        0,
+        "--max-rows",
+        7,
+        "--trust",
+        "own.Own",
+        "--silent",
+        "detect",
     )
     assert code == 0
     assert given == {
@@ -23,6 +34,7 @@ def test_options_reach_the_service(partita, model, monkeypatch):
         "trusted": ("own.Own",),
         "max_rows": 7,
         "max_bytes": 1_000_000,
+        "silent": "detect",
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..silence import Silence
+from ._certified_table import CertifiedTable
 
 SHOWN_UNITS = 5  # silent units that are named
 
@@ -24,7 +24,8 @@ class SilenceCounts:
     abstained : int
         The most submodels that abstain in a row.
     radii, without : Counter
-        Rows with silence by their radius, and by what it would be at best without the silence.
+        Rows with silence by their radius, and by what it would be at best without the silence;
+        empty where nothing is stated about rows.
     """
 
     rows: int = 0
@@ -34,18 +35,24 @@ class SilenceCounts:
     without: "Counter[int]" = field(default_factory=Counter)
 
     @classmethod
-    def of(cls, silence: Silence) -> "SilenceCounts":
-        """Count the rows of one certificate."""
-        rows = np.asarray(silence.units.any(axis=1))
-        counts = silence.units.sum(axis=0).tolist()
-        named = {name: count for name, count in zip(silence.names, counts, strict=True) if count}
-        return cls(
+    def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
+        """Count the rows of a certified table; None where silence was not asked for."""
+        heard = certified.heard
+        if heard is None or heard.units is None or heard.abstains is None:
+            return None
+        rows = np.asarray(heard.units.any(axis=1))
+        per_unit = heard.units.sum(axis=0).tolist()
+        names = certified.model.units_.names
+        found = cls(
             int(rows.sum()),
-            Counter(named),
-            int(silence.abstained.max(initial=0)),
-            Counter(silence.radius[rows].tolist()),
-            Counter(silence.without[rows].tolist()),
+            Counter({name: n for name, n in zip(names, per_unit, strict=True) if n}),
+            int(heard.abstains.sum(axis=1).max(initial=0)),
         )
+        silence = None if certified.proof is None else certified.proof.silence
+        if silence is not None:
+            found.radii = Counter(silence.radius[rows].tolist())
+            found.without = Counter(silence.without[rows].tolist())
+        return found
 
     def __add__(self, other: "SilenceCounts") -> "SilenceCounts":
         return SilenceCounts(
@@ -67,15 +74,22 @@ class SilenceCounts:
             "1 submodel abstains" if self.abstained == 1 else f"{self.abstained} submodels abstain"
         )
         return (
-            f"Silent in {self.rows:,} of {n_rows:,} rows: {', '.join(listed)}. Up to {submodels}; "
-            f"the median radius there is {_median(self.radii):g}, at best "
-            f"{_median(self.without):g} without the silence."
+            f"Silent in {self.rows:,} of {n_rows:,} rows: {', '.join(listed)}. Up to {submodels}"
+            f"{self._cost()}."
+        )
+
+    def _cost(self) -> str:
+        if not self.radii:
+            return ""
+        return (
+            f"; the median radius there is {_median(self.radii):g}, at best "
+            f"{_median(self.without):g} without the silence"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
         found: dict[str, Any] = {"rows": self.rows, "units": dict(self.units)}
-        if self.rows:
+        if self.radii:
             found["median_radius"] = _median(self.radii)
             found["median_radius_at_best_without"] = _median(self.without)
         return found

@@ -115,9 +115,7 @@ class Summary:
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
             cure=model._constant_cure,
-            silence=None
-            if proof is None or proof.silence is None
-            else SilenceCounts.of(proof.silence),
+            silence=SilenceCounts.of(certified),
         )
         if proof is not None and summary.predicted:
             summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
