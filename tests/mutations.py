@@ -32,6 +32,8 @@ SILENT_GROUPS = "tests/exhaustive/test_silent_groups.py"
 SILENT_SOURCES = "tests/ensemble/test_silent_sources.py"
 FRONTIER = "tests/rules/test_frontier.py"
 FRONTIER_KERNELS = "tests/kernels/test_plain_frontier.py"
+CERTIFIER = "tests/serve/test_certifier.py"
+BATCHING = "tests/serve/test_batching.py"
 
 
 @dataclass(frozen=True)
@@ -1079,6 +1081,35 @@ BUGS = [
         "quiet[:, u] &= _missing",
         "quiet[:, u] = _missing",
         (SILENT_SOURCES,),
+    ),
+    # ---- the service: an answer that is another row's is a false certificate ----
+    Bug(
+        "service: rows of another request",
+        "serve/_certifier.py",
+        'content = json_bytes(self.proven | {"rows": rows[first:end]})',
+        'content = json_bytes(self.proven | {"rows": rows[: end - first]})',
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: results in another order",
+        "serve/_batching.py",
+        "for one, result in zip(wanted, results, strict=True)",
+        "for one, result in zip(wanted, results[::-1], strict=True)",
+        (BATCHING,),
+    ),
+    Bug(
+        "service: requests together whose rows may depend on each other",
+        "ensemble/_one_pass.py",
+        "return all(type(model) in FLAT or isinstance(model, FixedVote) for model in models)",
+        "return bool(models)",
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: a column read as another",
+        "tables/_columns.py",
+        "chosen = [self._columns[j] for j in columns]",
+        "chosen = [self._columns[j] for j in sorted(columns)]",
+        ("tests/tables/test_columns.py",),
     ),
 ]
 

@@ -65,6 +65,12 @@ class Health(BaseModel):
     warnings: list[str]
 
 
+class State(BaseModel):
+    """Whether the service is alive, or ready for requests."""
+
+    status: str
+
+
 class Refusal(BaseModel):
     """What is wrong, in one sentence; the row (counted from 0) and column that it is about."""
 
@@ -77,9 +83,14 @@ class RequestRefusedError(HTTPException):
     """A request that is refused, with the sentence that says why."""
 
     def __init__(
-        self, status: int, error: str, row: int | None = None, column: str | None = None
+        self,
+        status: int,
+        error: str,
+        row: int | None = None,
+        column: str | None = None,
+        headers: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(status, error, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+        super().__init__(status, error, headers)
         self.row, self.column = row, column
 
 
