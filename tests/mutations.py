@@ -265,8 +265,8 @@ BUGS = [
     ),
     Bug(
         "no canary",
-        "ensemble/_base.py",
-        "            check_same_scores(ballots[t], scores(again, t), plan.names[t])\n",
+        "ensemble/_scoring.py",
+        "            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])\n",
         "",
         ("tests/ensemble/test_canary.py",),
     ),
@@ -466,8 +466,8 @@ BUGS = [
     Bug(
         "trees: seeds are forgotten",
         "ensemble/_table_trees.py",
-        "random_state=self.random_state,",
-        "random_state=None,",
+        "rng = check_random_state(self.random_state)",
+        "rng = check_random_state(None)",
         ("tests/ensemble/test_table_trees.py",),
     ),
     Bug(
@@ -1110,6 +1110,35 @@ BUGS = [
         "chosen = [self._columns[j] for j in columns]",
         "chosen = [self._columns[j] for j in sorted(columns)]",
         ("tests/tables/test_columns.py",),
+    ),
+    # ---- all submodels in one pass ----
+    Bug(
+        "one pass: a mask that hides nothing",
+        "ensemble/_one_pass.py",
+        "        masked[:, places] = np.nan\n",
+        "",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: a column is encoded as its first submodel does",
+        "ensemble/_one_pass.py",
+        "key = (column, model._encoding(k))",
+        "key = (column, None)",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: old submodels are asked after a new fit",
+        "ensemble/_one_pass.py",
+        "    if known is None or not _are_same(known[0], parts):",
+        "    if known is None:",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: columns are read together that may change each other",
+        "ensemble/_scoring.py",
+        "found = one_pass(self, self.estimators_, columns) if table.reads_apart else None",
+        "found = one_pass(self, self.estimators_, columns)",
+        ("tests/ensemble/test_one_pass.py",),
     ),
 ]
 
