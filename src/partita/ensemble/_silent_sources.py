@@ -33,9 +33,9 @@ from ..tables._memory import one_row
 from ..tables._missing import is_missing
 from ..tables._table import Table
 from ._ballots import FLOOR
-from ._base import FEW_ROWS
 from ._failures import score_one
 from ._joint_training import joint_ballots
+from ._scoring import FEW_ROWS
 
 DETECT = "detect"
 
