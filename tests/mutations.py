@@ -738,8 +738,8 @@ BUGS = [
     Bug(
         "leave out, values: an attack on one group less",
         "rules/_left_out.py",
-        "        r, n = self.radius, self.n_groups\n",
-        "        q, r, n = max(0, q - 1), self.radius, self.n_groups\n",
+        "return self.bounds_by(self.radius, q, self.radius + q)",
+        "return self.bounds_by(self.radius, max(0, q - 1), self.radius + max(0, q - 1))",
         (AGREEMENT,),
     ),
     Bug(
