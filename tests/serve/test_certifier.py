@@ -91,10 +91,10 @@ def test_a_fault_while_certifying_together_is_only_the_guilty_requests(trees, mo
     fine = certifier.answers(bodies)
     of, guilty = _certifier.CertifiedTable.of, CANCER[FIRST][5]  # in the third request
 
-    def fails(model, table, *statement):
+    def fails(model, table, *statement, **more):
         if guilty in table.read([0])[0]:
             raise RuntimeError("a bug")
-        return of(model, table, *statement)
+        return of(model, table, *statement, **more)
 
     monkeypatch.setattr(_certifier.CertifiedTable, "of", fails)
     answers = certifier.answers(bodies)

@@ -311,6 +311,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             proof,
             prediction=self.classes_[proof.prediction],
             radius=radius,
+            frontier=None,
             runner_up=None if proof.runner_up is None else self.classes_[proof.runner_up],
             counts=RowCounts("training rows inserted or deleted", len(self.incidence_)),
             frame=table.frame,

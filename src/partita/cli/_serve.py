@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from ._options import Model, Relative, Tolerance, Trust
+from ._inputs import parse_silent
+from ._options import Model, Relative, Silent, Tolerance, Trust
 
 LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Watching"
 
@@ -19,6 +20,7 @@ def serve(
     ] = 1,
     tolerance: Tolerance = None,
     relative: Relative = None,
+    silent: Silent = None,
     trust: Trust = None,
     token: Annotated[
         str | None,
@@ -125,4 +127,5 @@ def serve(
         finish_seconds=finish_seconds,
         request_log=request_log,
         low_radius=low_radius,
+        silent=parse_silent(silent),
     )

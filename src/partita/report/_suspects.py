@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..rules._agreement import blocks
+from ..rules._agreement_frontier import blocks
 from ..rules._left_out import supersets
 from ..rules._pooled import PooledLabels, PooledRule
+from ..rules._silenced_pools import SilencedPools
 from ..workflow._certified_table import CertifiedTable
 from ..workflow._wording import shortened
 
@@ -52,8 +53,8 @@ class Disagreement:
     def of(cls, certified: CertifiedTable) -> "Disagreement | None":
         """Ask the models of a certified table; None where submodels do not leave units out."""
         rule = certified.rule
-        if not isinstance(rule, PooledRule):
-            return None
+        if not isinstance(rule, PooledRule) or isinstance(rule, SilencedPools):
+            return None  # with silent groups, models differ in what they may still say
         if isinstance(rule, PooledLabels):
             said = rule.model_votes(certified.ballots)
             agree = ~rule.falls(certified.ballots, rule.radius)

@@ -42,6 +42,7 @@ def make_app(
     allowed_hosts: Sequence[str] = (),
     low_radius: int = 1,
     request_log: Any = None,
+    silent: Any = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
 
@@ -83,6 +84,9 @@ def make_app(
         Radii below this count as low in /metrics.
     request_log : str or path, optional
         A file to which each request is logged as a line of JSON; "-" is standard error.
+    silent : "detect" or list of str, optional
+        Silent sources, by the names of their units; "detect": those whose columns are null, or not
+        given, in a row. Their submodels abstain.
 
     Returns
     -------
@@ -120,7 +124,7 @@ def make_app(
         allowed_hosts,
         None if request_log is None else RequestLog(request_log),
     )
-    return certifying_app(model, service, tolerance, relative, warnings)
+    return certifying_app(model, service, tolerance, relative, warnings, silent)
 
 
 def certifying_app(
@@ -129,10 +133,11 @@ def certifying_app(
     tolerance: float | None,
     relative: float | None,
     warnings: Sequence[str],
+    silent: Any = None,
 ) -> FastAPI:
     """The application that certifies, for a service with these limits, keys and metrics."""
     limits, metrics = service.limits, service.metrics
-    certifier = Certifier(model, tolerance, relative, limits.max_rows)
+    certifier = Certifier(model, tolerance, relative, limits.max_rows, silent)
     # For the whole process: Python has one list of filters for all threads, and one set for a
     # request would leak into another.
     filterwarnings("ignore", category=SubmodelWarning)
@@ -159,7 +164,11 @@ def certifying_app(
             "requestBody": {
                 "required": True,
                 "content": {
-                    "application/json": {"schema": request_schema(certifier.kinds, limits.max_rows)}
+                    "application/json": {
+                        "schema": request_schema(
+                            certifier.kinds, limits.max_rows, certifier.may_lack
+                        )
+                    }
                 },
             }
         },

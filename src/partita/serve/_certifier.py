@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ensemble._one_pass import scores_rows_apart
+from ..ensemble._silent_sources import columns_that_may_lack
 from ..errors import InputError, SubmodelError
 from ..rules import TopK
 from ..tables._columns import ColumnsTable
@@ -44,10 +45,17 @@ class Certifier:
         For a regressor: how far a prediction may move and still count as unchanged.
     max_rows : int
         The most rows in one request.
+    silent : "detect" or list of str, optional
+        Silent sources; rows need not have their columns.
     """
 
     def __init__(
-        self, model: Any, tolerance: float | None, relative: float | None, max_rows: int
+        self,
+        model: Any,
+        tolerance: float | None,
+        relative: float | None,
+        max_rows: int,
+        silent: Any = None,
     ) -> None:
         if isinstance(model.rule_, TopK):
             raise InputError(
@@ -58,6 +66,8 @@ class Certifier:
         self.model.verbose = 0
         self._statement = (tolerance, relative)
         self._max_rows = max_rows
+        self._silent = silent
+        self.may_lack = () if silent is None else tuple(columns_that_may_lack(model, silent))
         self._together = scores_rows_apart(model)
         counts = model.counts_
         self.proven = {
@@ -115,7 +125,7 @@ class Certifier:
 
     def _read(self, body: bytes) -> dict[str, Any]:
         try:
-            return columns_of(parse_rows(body, self._max_rows), self.kinds)
+            return columns_of(parse_rows(body, self._max_rows), self.kinds, self.may_lack)
         except RecursionError as exc:
             raise RequestRefusedError(
                 422,
@@ -126,7 +136,7 @@ class Certifier:
 
     def _certified(self, columns: dict[str, Any]) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
         table = ColumnsTable(columns, self.kinds)
-        certified = CertifiedTable.of(self.model, table, *self._statement)
+        certified = CertifiedTable.of(self.model, table, *self._statement, silent=self._silent)
         proof = certified.proof
         return row_dicts(certified), () if proof is None else tuple(proof.radius.tolist())
 

@@ -45,6 +45,7 @@ def run(
     workers: int = RunSettings.workers,
     tls_cert: Any = None,
     tls_key: Any = None,
+    silent: Any = None,
 ) -> None:
     """Load a stored model and serve it until SIGINT or SIGTERM.
 
@@ -95,6 +96,8 @@ def run(
         one, call this under ``if __name__ == "__main__"``, as they import the main module.
     tls_cert, tls_key : str or path, optional
         A certificate and its private key as PEM files, for HTTPS.
+    silent : "detect" or list of str, optional
+        Silent sources, as :func:`make_app` takes them.
 
     Raises
     ------
@@ -136,6 +139,7 @@ def run(
         header_seconds,
         drain_seconds,
         finish_seconds,
+        silent,
     )
     settings.check()
     with ExitStack() as opened:
@@ -182,6 +186,7 @@ class Worker:
             settings.tolerance,
             settings.relative,
             _stored_warnings(stored.about),
+            settings.silent,
         )
 
     def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:

@@ -39,6 +39,7 @@ class RunSettings:
     header_seconds: float = 10.0
     drain_seconds: float = 1.0
     finish_seconds: float = 10.0
+    silent: Any = None
 
     @property
     def name(self) -> str:
