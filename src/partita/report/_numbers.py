@@ -111,7 +111,7 @@ def gather(
     right = None if truth is None or stated.proof is None else stated.proof.correct(truth)
     # a value that is not right now cannot stay right, so it is counted separately
     counted = right if stated.by_truth else None
-    disagreement = Disagreement.of(certified)
+    disagreement = Disagreement.of(certified.model, certified.ballots)
     trusted = list(counts.trusted)
     only_rows = model._trusts_training
     facts = {
