@@ -27,6 +27,13 @@ LEFT_OUT_PROOF = "tests/test_leave_out_proof.py"
 MASKS = "tests/tables/test_masking.py"
 MASKED = "tests/ensemble/test_masked_training.py"
 GATE = "tests/exhaustive/test_gate.py"
+SILENCE = "tests/exhaustive/test_silence.py"
+SILENT_GROUPS = "tests/exhaustive/test_silent_groups.py"
+SILENT_SOURCES = "tests/ensemble/test_silent_sources.py"
+FRONTIER = "tests/rules/test_frontier.py"
+FRONTIER_KERNELS = "tests/kernels/test_plain_frontier.py"
+CERTIFIER = "tests/serve/test_certifier.py"
+BATCHING = "tests/serve/test_batching.py"
 
 
 @dataclass(frozen=True)
@@ -258,8 +265,8 @@ BUGS = [
     ),
     Bug(
         "no canary",
-        "ensemble/_base.py",
-        "            check_same_scores(ballots[t], scores(again, t), plan.names[t])\n",
+        "ensemble/_scoring.py",
+        "            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])\n",
         "",
         ("tests/ensemble/test_canary.py",),
     ),
@@ -459,8 +466,8 @@ BUGS = [
     Bug(
         "trees: seeds are forgotten",
         "ensemble/_table_trees.py",
-        "random_state=self.random_state,",
-        "random_state=None,",
+        "rng = check_random_state(self.random_state)",
+        "rng = check_random_state(None)",
         ("tests/ensemble/test_table_trees.py",),
     ),
     Bug(
@@ -731,8 +738,8 @@ BUGS = [
     Bug(
         "leave out, values: an attack on one group less",
         "rules/_left_out.py",
-        "        r, n = self.radius, self.n_groups\n",
-        "        q, r, n = max(0, q - 1), self.radius, self.n_groups\n",
+        "return self.bounds_by(self.radius, q, self.radius + q)",
+        "return self.bounds_by(self.radius, max(0, q - 1), self.radius + max(0, q - 1))",
         (AGREEMENT,),
     ),
     Bug(
@@ -983,6 +990,198 @@ BUGS = [
         'reach = model._reach_options("bound", 1.0)',
         "reach: dict[str, Any] = {}",
         ("tests/reproduce/test_partition_runs.py",),
+    ),
+    # ---- silence ----
+    Bug(
+        "silence: abstainers priced beside no liars",
+        "kernels/compiled.py",
+        "cost = lies[r] + silences[min(r + m if apart else m, n_groups)]",
+        "cost = lies[r] + silences[min(r + m - 1 if apart else m, n_groups)]",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence, numpy: abstainers priced beside no liars",
+        "kernels/_plain_frontier.py",
+        "np.minimum(r + m, n_groups)",
+        "np.minimum(r + max(m - 1, 0), n_groups)",
+        (FRONTIER_KERNELS,),
+    ),
+    Bug(
+        "silence: overlapping units that abstain cost nothing",
+        "kernels/compiled.py",
+        "silence[g] += max(0, loss - full_vote)",
+        "silence[g] = max(0, loss - full_vote)",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: the run-off forgets who falls out of the top two",
+        "kernels/compiled.py",
+        "reach = min(reach, dp(first - m, second - m))",
+        "reach = min(reach, dp(first, second))",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: in a run-off an abstention costs half of what it does",
+        "kernels/compiled.py",
+        "reach = (least - m) // 2",
+        "reach = (2 * least - m) // 4",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: the top k keeps the votes of silent voters",
+        "kernels/compiled.py",
+        "counts[y] -= m > 0",
+        "counts[y] -= m > 1",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: a median of an odd number stays odd",
+        "rules/_median.py",
+        "odd = ballots.shape[1] % 2",
+        "odd = 0",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: an empty vote is certified",
+        "rules/_frontier.py",
+        "return np.where(nobody & (radii != kernels.FAR), -1, radii)",
+        "return radii",
+        (SILENCE, FRONTIER),
+    ),
+    Bug(
+        "silence: nobody can break a silence that is read from values",
+        "rules/_silenced.py",
+        "form = empty_gaps(n_rows, n_labels, n_submodels, self.full_vote if self.detected else 0)",
+        "form = empty_gaps(n_rows, n_labels, n_submodels, 0)",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: idle submodels never vote in the top k",
+        "rules/_silenced.py",
+        "idle = np.full(len(rows), (n_submodels - number) * self.detected)",
+        "idle = np.zeros(len(rows))",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: with head starts an empty vote is decided by the fixed ballot",
+        "rules/_silenced.py",
+        "return np.zeros(n_labels) if shift is None else np.asarray(shift)",
+        "return np.asarray(self.default)",
+        (SILENCE,),
+    ),
+    Bug(
+        "silence: a gate that may close",
+        "rules/_frontier.py",
+        "behind = np.where(radii == kernels.FAR, radii, radii - self.gate)",
+        "behind = radii",
+        (FRONTIER,),
+    ),
+    Bug(
+        "silence: groups whose silence may be broken are taken for safe",
+        "rules/_silenced_pools.py",
+        "radius = self.radius - len(heard.silent)",
+        "radius = heard.design.radius",
+        (SILENT_GROUPS,),
+    ),
+    Bug(
+        "silence: one more group than the models without silent ones can spare",
+        "rules/_silenced_pools.py",
+        "design = self._design(len(silent), self.radius - (len(silent) + 1) // 2, len(models))",
+        "design = self._design(len(silent), self.radius - len(silent) // 2, len(models))",
+        (SILENT_GROUPS,),
+    ),
+    Bug(
+        "silence: values that a broken silence brings back are left out",
+        "rules/_silenced_pools.py",
+        "beyond = self.radius if self.detected else design.radius",
+        "beyond = design.radius",
+        (SILENT_GROUPS,),
+    ),
+    Bug(
+        "silence: sets of groups that need not be unanimous",
+        "rules/_agreement_frontier.py",
+        "holds = self._holds(r + m // 2, q + m)",
+        "holds = self._holds(r + m // 2, q)",
+        (SILENT_GROUPS,),
+    ),
+    Bug(
+        "silence: values beyond the smaller sets of a silence",
+        "rules/_agreement_frontier.py",
+        "tables = self.design.bounds_by(r + m // 2, q + m, q + m + left)",
+        "tables = self.design.bounds_by(r + m // 2, q + m, q + m)",
+        (SILENT_GROUPS,),
+    ),
+    Bug(
+        "silence: submodels are asked about silent sources",
+        "ensemble/_silent_sources.py",
+        "    ballots[abstains] = np.nan\n",
+        "",
+        (SILENT_SOURCES,),
+    ),
+    Bug(
+        "silence: one column that is there speaks for its whole unit",
+        "ensemble/_silent_sources.py",
+        "quiet[:, u] &= _missing",
+        "quiet[:, u] = _missing",
+        (SILENT_SOURCES,),
+    ),
+    # ---- the service: an answer that is another row's is a false certificate ----
+    Bug(
+        "service: rows of another request",
+        "serve/_certifier.py",
+        'content = json_bytes(self.proven | {"rows": rows[first:end]})',
+        'content = json_bytes(self.proven | {"rows": rows[: end - first]})',
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: results in another order",
+        "serve/_batching.py",
+        "for one, result in zip(wanted, results, strict=True)",
+        "for one, result in zip(wanted, results[::-1], strict=True)",
+        (BATCHING,),
+    ),
+    Bug(
+        "service: requests together whose rows may depend on each other",
+        "ensemble/_one_pass.py",
+        "return all(type(model) in FLAT or isinstance(model, FixedVote) for model in models)",
+        "return bool(models)",
+        (CERTIFIER,),
+    ),
+    Bug(
+        "service: a column read as another",
+        "tables/_columns.py",
+        "chosen = [self._columns[j] for j in columns]",
+        "chosen = [self._columns[j] for j in sorted(columns)]",
+        ("tests/tables/test_columns.py",),
+    ),
+    # ---- all submodels in one pass ----
+    Bug(
+        "one pass: a mask that hides nothing",
+        "ensemble/_one_pass.py",
+        "        masked[:, places] = np.nan\n",
+        "",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: a column is encoded as its first submodel does",
+        "ensemble/_one_pass.py",
+        "key = (column, model._encoding(k))",
+        "key = (column, None)",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: old submodels are asked after a new fit",
+        "ensemble/_one_pass.py",
+        "    if known is None or not _are_same(known[0], parts):",
+        "    if known is None:",
+        ("tests/ensemble/test_one_pass.py",),
+    ),
+    Bug(
+        "one pass: columns are read together that may change each other",
+        "ensemble/_scoring.py",
+        "found = one_pass(self, self.estimators_, columns) if table.reads_apart else None",
+        "found = one_pass(self, self.estimators_, columns)",
+        ("tests/ensemble/test_one_pass.py",),
     ),
 ]
 

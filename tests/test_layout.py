@@ -15,6 +15,7 @@ ORDER = [
     "_support",
     "tables",
     "partition",
+    "silence",
     "certificates",
     "kernels",
     "rules",

@@ -137,6 +137,7 @@ PUBLIC = {
         "named_rule",
     ],
     "partita.serve": ["make_app", "run"],
+    "partita.silence": ["Silence"],
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"],

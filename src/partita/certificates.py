@@ -4,6 +4,7 @@ Plain arrays, one entry per row, and what the radius counts. Nothing here knows 
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -13,6 +14,7 @@ from ._support.arrays import array_of
 from ._support.optional import require
 from ._support.types import Array
 from .errors import InputError
+from .silence import Silence
 
 __all__ = ["Certificates", "Counts"]
 
@@ -82,6 +84,12 @@ class Certificates:
         The frame library that :meth:`to_frame` uses: the one X came from, or pandas.
     index : Any
         The pandas index of X, if it had one.
+    frontier : Any
+        Computes how many may lie while others are silent, when :meth:`survives` or
+        :attr:`silence_radius` is first asked for; None where nothing can fall silent. It keeps the
+        ballots in memory.
+    silence : Silence or None
+        What was silent when the rows were certified, and what that cost; None without ``silent``.
 
     See Also
     --------
@@ -112,6 +120,8 @@ class Certificates:
     of_values: bool = False
     frame: str = "pandas"
     index: Any = None
+    frontier: Any = None
+    silence: Silence | None = None
 
     def __len__(self) -> int:
         return len(self.radius)
@@ -149,6 +159,104 @@ class Certificates:
         rest = f"<tr><td colspan={len(columns) + 1}>… {more} more</td></tr>" if more > 0 else ""
         body = "".join(f"<tr>{line}</tr>" for line in lines)
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}{rest}</tbody></table>"
+
+    # ---- silence ----
+
+    @property
+    def silence_radius(self) -> Any:
+        """How many of the things counted may fall silent, none of them lying, in each row.
+
+        An array of int, shape (n_samples,): any so many may abstain and the statement about the row
+        stays true. At least ``radius``, often twice as many. None where nothing can fall silent
+        (certificates that count training rows, or that come from another method).
+        """
+        if self.frontier is None:
+            return None
+        silent = (self._radii >= 0).sum(axis=1) - 1
+        return np.where(self.radius >= self.counts.total, self.counts.total, silent)
+
+    def survives(self, lying: int, silent: int = 0) -> Array:
+        """Tell which rows survive liars and silent sources together.
+
+        Parameters
+        ----------
+        lying : int
+            How many of the things counted an attacker owns.
+        silent : int, default=0
+            How many others fall silent, whichever they are.
+
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+            Whether the statement about the row stays true in every such case.
+
+        Raises
+        ------
+        InputError
+            If a number is negative, or if nothing can fall silent here.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from partita import certify
+        >>> proof = certify(np.eye(2)[[[0, 0, 0, 0, 0], [1, 1, 1, 1, 0]]], rule="plurality")
+        >>> proof.silence_radius.tolist(), proof.survives(1, 1).tolist()
+        ([4, 2], [True, False])
+        """
+        for name, number in (("lying", lying), ("silent", silent)):
+            if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 0:
+                raise InputError(f"{name} is {number!r}: it must be a whole number, 0 or above")
+        if silent == 0:
+            return np.asarray(self.radius >= lying)
+        if self.frontier is None:
+            raise InputError(
+                "silent is for certificates of feature sources: in these nothing can fall silent"
+            )
+        unbreakable = self.radius >= self.counts.total
+        if silent >= self._radii.shape[1]:
+            return np.asarray(unbreakable)
+        return np.asarray(unbreakable | (self._radii[:, silent] >= lying))
+
+    def survival(self) -> Array:
+        """Compute the share of rows that survive each number of liars and silent sources.
+
+        Returns
+        -------
+        array of float, shape (n_lying, n_silent)
+            Entry (r, m) is the share of rows that survive any r that lie and any m others that are
+            silent. It ends where no row survives; the first row and column are always there.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from partita import certify
+        >>> certify(np.eye(2)[[[0, 0, 0, 0, 0], [1, 1, 1, 1, 0]]], rule="plurality").survival()
+        array([[1. , 1. , 1. , 0.5, 0.5],
+               [1. , 0.5, 0.5, 0.5, 0. ],
+               [0.5, 0.5, 0. , 0. , 0. ]])
+        """
+        most = self.counts.total
+        n_silent = int(np.max(self.silence_radius, initial=0)) if self.frontier is not None else 0
+        n_lying = max(0, int(np.max(self.radius, initial=0)))
+        n_silent, n_lying = (min(number, most) for number in (n_silent, n_lying))
+        rows = max(1, len(self))
+        return np.array(
+            [
+                [self.survives(r, m).sum() / rows for m in range(n_silent + 1)]
+                for r in range(n_lying + 1)
+            ]
+        )
+
+    @cached_property
+    def _radii(self) -> Array:
+        """How many may lie while m others are silent: (rows, m), -1 where silence alone breaks."""
+        own, most = np.asarray(self.radius), self.counts.total
+        radii = np.minimum(self.frontier.radii(), most)
+        # whoever is silent does no more than a liar could
+        radii = np.maximum(radii, own[:, None] - np.arange(radii.shape[1]))
+        radii[:, 0] = own
+        radii = np.minimum.accumulate(np.maximum(radii, -1), axis=1)  # at most m are silent
+        return np.where(own[:, None] < 0, -1, radii)
 
     def correct(self, y: Any) -> Array:
         """Compare the certificates with the truth.
@@ -198,14 +306,19 @@ class Certificates:
             )
         return np.asarray(self.prediction == y)
 
-    def to_frame(self) -> Any:
+    def to_frame(self, silence: bool = False) -> Any:
         """Return the certificates as a frame.
+
+        Parameters
+        ----------
+        silence : bool, default=False
+            Whether to add a column ``silence_radius``.
 
         Returns
         -------
         DataFrame
             Of the library that X came from, pandas where it was an array; columns ``prediction``,
-            ``radius`` and, if there is one, ``runner_up``.
+            ``radius`` and, if there is one, ``runner_up``; on request ``silence_radius``.
 
         Raises
         ------
@@ -221,12 +334,14 @@ class Certificates:
         0           0       1          1
         1           1       0          0
         """
+        columns: Any = self._columns()
+        if silence and self.frontier is not None:
+            columns["silence_radius"] = self.silence_radius
         if self.frame == "pandas":
             pandas = require("pandas", "to_frame() for arrays")
-            return pandas.DataFrame(self._columns(), index=self.index)
+            return pandas.DataFrame(columns, index=self.index)
         import narwhals
 
-        columns: Any = self._columns()
         backend: Any = self.frame
         return narwhals.from_dict(columns, backend=backend).to_native()
 

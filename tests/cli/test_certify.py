@@ -445,3 +445,47 @@ def test_one_sees_at_once_that_only_the_common_label_is_certified(partita, one_p
     partita("report", model, one_percent / "new.parquet", "--out", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
     assert page.index("NEARLY ALL THAT IS CERTIFIED") < page.index("<h1>")
+
+
+def test_a_table_without_a_sources_columns_needs_one_flag(partita, cancer, model, tmp_path):
+    """Without it the message names the flag."""
+    test = pd.read_parquet(cancer / "test.parquet")
+    lacking = test.drop(columns=["mean texture", "texture error"])
+    lacking.to_parquet(tmp_path / "without.parquet", index=False)
+    lacking.to_csv(tmp_path / "without.csv", index=False)
+    code, _, err = partita("certify", model, tmp_path / "without.csv")
+    assert code == 2
+    assert "lacks the column 'mean texture'" in err
+    assert "--silent detect" in err
+    for flag in ("texture", "detect"):
+        for kind in ("csv", "parquet"):
+            out = tmp_path / f"{flag}.{kind}"
+            options = ["--silent", flag, "--out", out, "--json"]
+            code, text, _ = partita("certify", model, tmp_path / f"without.{kind}", *options)
+            assert code == 0
+            assert json.loads(text)["silence"]["units"] == {"texture": len(test)}
+    got = pd.read_parquet(tmp_path / "texture.parquet")
+    features = [name for name in test if name not in ("id", "diagnosis")]
+    proof = store.load(model).certify(test[features], silent=["texture"])
+    assert got["prediction"].tolist() == proof.prediction.tolist()
+    assert got["radius"].tolist() == proof.radius.tolist()
+    assert got["silence_radius"].tolist() == proof.silence_radius.tolist()
+    assert {tuple(units) for units in got["silent_units"]} == {("texture",)}
+    same = pd.read_parquet(tmp_path / "detect.parquet")
+    assert same["prediction"].tolist() == got["prediction"].tolist()
+
+
+def test_silent_sources_are_told_to_people(partita, cancer, model):
+    code, out, _ = partita("certify", model, cancer / "test.csv", "--silent", "worst")
+    assert code == 0
+    assert "Silent in 284 of 284 rows: worst (284). Up to 1 submodel abstains;" in out
+
+
+def test_wrong_silent_sources_are_refused(partita, cancer, model):
+    for flags, message in (
+        (["--silent", "nobody"], "silent names 'nobody'"),
+        (["--silent", "detect", "--silent", "worst"], "give it alone"),
+    ):
+        code, _, err = partita("certify", model, cancer / "test.csv", *flags)
+        assert code == 2
+        assert message in err

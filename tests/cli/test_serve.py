@@ -10,7 +10,9 @@ def test_options_reach_the_service(partita, model, monkeypatch):
     )
     monkeypatch.setenv("PARTITA_TOKEN", "s3cret")
     code, _, _ = partita(
-        "serve", model, "--host", "0.0.0.0", "--port", 0, "--max-rows", 7, "--trust", "own.Own"
+        *("serve", model, "--host", "0.0.0.0", "--port", 0, "--max-rows", 7),
+        *("--trust", "own.Own", "--workers", 3, "--allow-host", "models.example"),
+        *("--low-radius", 2, "--request-log", "-", "--silent", "detect"),
     )
     assert code == 0
     assert given == {
@@ -23,6 +25,19 @@ def test_options_reach_the_service(partita, model, monkeypatch):
         "trusted": ("own.Own",),
         "max_rows": 7,
         "max_bytes": 1_000_000,
+        "max_waiting": 256,
+        "body_seconds": 10.0,
+        "header_seconds": 10.0,
+        "drain_seconds": 1.0,
+        "finish_seconds": 10.0,
+        "api_keys": None,
+        "allowed_hosts": ("models.example",),
+        "low_radius": 2,
+        "request_log": "-",
+        "workers": 3,
+        "tls_cert": None,
+        "tls_key": None,
+        "silent": "detect",
     }
 
 

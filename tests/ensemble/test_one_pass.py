@@ -143,7 +143,12 @@ def test_a_class_that_no_submodel_saw_is_lowest():
     """With label attacks every submodel has rows of its own, encodings and classes too."""
     X, y = mixed(120)
     model = FeaturePartitionClassifier(
-        n_submodels=2, spread=3, label_attacks="rows", classes=[0, 1, 2, 7], random_state=0
+        TableTreesClassifier(5),
+        n_submodels=2,
+        spread=3,
+        label_attacks="rows",
+        classes=[0, 1, 2, 7],
+        random_state=0,
     )
     model.fit(X, y)
     text = [

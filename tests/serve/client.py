@@ -25,10 +25,19 @@ HOSTILE = {
 }
 RUN = """
 import json, sys
-from partita.serve import _run
-_run.SECONDS_TO_FINISH = 2
-_run.run(sys.argv[1], port=0, **json.loads(sys.argv[2]))
+from partita.serve import run
+if __name__ == "__main__":
+    quick = {"port": 0, "drain_seconds": 0, "finish_seconds": 2}
+    run(sys.argv[1], **quick | json.loads(sys.argv[2]))
 """
+
+
+def wait_for(condition, seconds=60):
+    """Wait until something has happened."""
+    until = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < until, "it did not happen"
+        time.sleep(0.05)
 
 
 def rows_of(frame):
@@ -46,7 +55,7 @@ def address_of(process, log):
     """Where the server listens, once it says so."""
     until = time.monotonic() + 60
     while time.monotonic() < until and process.poll() is None:
-        if found := re.search(r"running on (http://\S+)", log.read_text()):
+        if found := re.search(r"running on (https?://\S+)", log.read_text()):
             return found[1]
         time.sleep(0.05)
     process.kill()

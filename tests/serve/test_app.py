@@ -25,7 +25,7 @@ from partita import (
     serve,
     store,
 )
-from partita.serve import _app
+from partita.serve import _certifier
 from partita.serve._responses import Certified, Health
 
 from .client import (
@@ -138,6 +138,25 @@ def test_hundreds_of_requests_at_once(regressor):
     assert max(health) < seconds / 2
 
 
+def test_requests_beyond_the_limit_are_told_to_come_back(regressor):
+    app, body = serve.make_app(regressor, max_waiting=2), {"rows": rows_of(DIABETES)}
+
+    async def crowd():
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            answers = await asyncio.gather(*(client.post("/certify", json=body) for _ in range(30)))
+            return answers, await client.post("/certify", json=body)
+
+    answers, later = asyncio.run(crowd())
+    statuses = [answer.status_code for answer in answers]
+    assert set(statuses) == {200, 429}
+    assert statuses.count(200) >= 2
+    refusal = answers[statuses.index(429)]
+    refused(refusal, 429, "requests are waiting already: ask again in a moment")
+    assert int(refusal.headers["retry-after"]) >= 1
+    assert later.status_code == 200
+
+
 async def load(app, chosen_rows, rows):
     """The answers to all of these, 64 at once, and how long /health took meanwhile."""
     at_once, health = asyncio.Semaphore(64), []
@@ -217,7 +236,7 @@ def test_health_says_what_is_served(labels):
 
 def test_other_addresses_and_methods_are_refused(labels):
     client = labels[0]
-    for path in ("/", "/docs", "/redoc", "/certify/", "/../etc/passwd", "/%00"):
+    for path in ("/", "/redoc", "/certify/", "/../etc/passwd", "/%00"):
         refused(client.get(path), 404, "Not Found")
     refused(client.get("/certify"), 405, "Method Not Allowed")
 
@@ -241,14 +260,14 @@ def test_the_description_is_complete(labels, regressor):
             place = told
             for step in reference.split("/"):
                 place = place[step]
-        assert set(told["paths"]) == {"/certify", "/health"}
+        assert set(told["paths"]) == {"/certify", "/health", "/live", "/ready", "/metrics"}
         post = told["paths"]["/certify"]["post"]
         row = post["requestBody"]["content"]["application/json"]["schema"]["properties"]["rows"][
             "items"
         ]
         assert row["required"] == list(row["properties"]) == list(frame.columns)
         assert row["properties"][frame.columns[0]] == {"type": ["number", "null"]}
-        assert set(post["responses"]) == {"200", "413", "422", "500", "503"} | (
+        assert set(post["responses"]) == {*("200", "408", "413", "422", "429", "500", "503")} | (
             {"401"} if token else set()
         )
         assert ("security" in post) == token
@@ -270,7 +289,7 @@ def test_a_fault_of_the_service_is_not_disclosed(classifier, monkeypatch):
     def fails(*arguments):
         raise RuntimeError("where the treasure lies")
 
-    monkeypatch.setattr(_app.CertifiedTable, "of", fails)
+    monkeypatch.setattr(_certifier.CertifiedTable, "of", fails)
     answer = ask(app, {"rows": rows_of(CANCER[:1])})
     refused(answer, 500, "its log says why")
     assert "treasure" not in answer.text

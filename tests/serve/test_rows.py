@@ -171,3 +171,31 @@ def test_every_kind_of_column_is_read_cell_by_cell(tmp_path):
     assert ask(app, {"rows": [rows[0] | {"grade": "\0 \U0001f600"}]}).status_code == 200
     as_numbers = [row | {"known": int(row["known"])} for row in rows]
     assert strict(ask(app, {"rows": as_numbers}))["rows"] == told
+
+
+def test_rows_without_a_silent_source_are_answered(classifier):
+    """The columns of silent sources may be null, or not there at all."""
+    app = serve.make_app(classifier, silent="detect")
+    row = rows_of(CANCER[:1])[0]
+    size = ["mean radius", "mean area"]
+    without = {name: value for name, value in row.items() if name not in size}
+    null = row | dict.fromkeys(size)
+    answers = strict(ask(app, {"rows": [without, null, row]}))["rows"]
+    assert [answer["silent_units"] for answer in answers] == [["size"], ["size"], []]
+    assert answers[0] == answers[1]
+    frame = CANCER[:1].copy()
+    frame[size] = np.nan
+    proof = classifier.certify(frame, silent="detect")
+    assert answers[0]["prediction"] == proof.prediction[0]
+    assert answers[0]["radius"] == proof.radius[0]
+    trusted = {name: value for name, value in row.items() if name != "mean texture"}
+    refused(
+        ask(app, {"rows": [trusted]}),
+        422,
+        "lacks the column",
+        row=0,
+        column="mean texture",
+    )
+    schema = app.openapi()["paths"]["/certify"]["post"]["requestBody"]
+    row_schema = schema["content"]["application/json"]["schema"]["properties"]["rows"]["items"]
+    assert row_schema["required"] == ["mean texture"]

@@ -5,6 +5,7 @@ oversubscription, and rounding must not depend on the number of cores.
 """
 
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
@@ -53,7 +54,7 @@ def run_each(
         has only one.
     """
     config = get_config()
-    with _blas_on_one_thread():
+    with _blas_on_one_thread(), _warning_filters_restored():
         if serial:
             results: Iterable[Any] = (_run_exclusively(config, function, *job) for job in jobs)
         else:
@@ -64,6 +65,19 @@ def run_each(
                 delayed(on_one_thread)(config, function, *job) for job in jobs
             )
         yield from Progress(verb, total, "submodels").over(results) if verbose else results
+
+
+@contextmanager
+def _warning_filters_restored() -> Iterator[None]:
+    """Put the process's warning filters back: forests set them in every thread, one after another.
+
+    The last one to restore them may restore those of another thread.
+    """
+    before = warnings.filters
+    try:
+        yield
+    finally:
+        warnings.filters = before
 
 
 _SHARED_GENERATOR = RLock()  # for all ensembles of the process, whichever thread fits them

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..ensemble._base import FEW_ROWS
+from ..ensemble._scoring import FEW_ROWS
 from ..tables._missing import is_missing
 from ._attacked_table import AttackedTable
 from ._claims import Claims

@@ -24,10 +24,10 @@ from .._support.parallel import one_thread_settings, run_each
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..ensemble._ballots import class_scores, has_scores
-from ..ensemble._base import FEW_ROWS
 from ..ensemble._default_estimator import TableBoostingClassifier
 from ..ensemble._failures import FixedVote, fit_one, score_one
 from ..ensemble._plan import seeds
+from ..ensemble._scoring import FEW_ROWS
 from ..errors import InputError, SubmodelWarning
 from ..partition._partition import Overlap
 from ..partition._strategies import strided_partition
@@ -311,6 +311,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             proof,
             prediction=self.classes_[proof.prediction],
             radius=radius,
+            frontier=None,
             runner_up=None if proof.runner_up is None else self.classes_[proof.runner_up],
             counts=RowCounts("training rows inserted or deleted", len(self.incidence_)),
             frame=table.frame,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ._inputs import csv_options, local_path, parse_split, print_json
+from ._inputs import csv_options, local_path, parse_silent, parse_split, print_json
 from ._options import (
     Data,
     Decimal,
@@ -16,6 +16,7 @@ from ._options import (
     Quiet,
     Relative,
     Sep,
+    Silent,
     Split,
     Tolerance,
     Trust,
@@ -31,6 +32,7 @@ def certify(
     ] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
+    silent: Silent = None,
     split: Split = None,
     sep: Sep = None,
     decimal: Decimal = None,
@@ -55,7 +57,8 @@ def certify(
         check_writable(out)
     csv = csv_options(sep, decimal, encoding)
     stored = open_model(model, tuple(trust or ()), jobs)
-    table = open_prediction_table(stored, local_path(ctx, data), parse_split(split), csv)
+    place, quiet_sources = local_path(ctx, data), parse_silent(silent)
+    table = open_prediction_table(stored, place, parse_split(split), csv, quiet_sources)
     summary, columns = certify_pieces(table, out, tolerance, relative, int(not quiet))
     if as_json:
         print_json(summary.to_dict(out))

@@ -6,6 +6,8 @@ from typing import Any
 
 import typer
 
+from ..errors import InputError
+
 
 def parse_split(given: str | None) -> tuple[str, str] | None:
     """COLUMN=VALUE as a pair."""
@@ -47,6 +49,19 @@ def csv_options(sep: str | None, decimal: str | None, encoding: str | None) -> A
     from ..tables._csv_options import CsvOptions
 
     return CsvOptions(sep, decimal, encoding)
+
+
+def parse_silent(silent: list[str] | None) -> Any:
+    """The argument ``silent`` of ``certify``, from what was given for --silent."""
+    if not silent:
+        return None
+    if "detect" not in silent:
+        return silent
+    if len(silent) > 1:
+        raise InputError(
+            "--silent detect finds silent sources by itself: give it alone, or name the sources"
+        )
+    return "detect"
 
 
 def local_path(ctx: typer.Context, data: str, argument: str = "data") -> Path:

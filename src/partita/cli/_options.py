@@ -95,6 +95,14 @@ Encoding = Annotated[
         "table."
     ),
 ]
+Silent = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="A source (unit) that is silent; may be given several times. Its submodels abstain, "
+        "and the table need not have its columns. detect: whichever has only missing values in a "
+        "row."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Jobs = Annotated[
     int | None,

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ._inputs import csv_options, local_path, print_json
+from ._inputs import csv_options, local_path, parse_silent, print_json
 from ._options import (
     Data,
     Decimal,
@@ -16,6 +16,7 @@ from ._options import (
     Quiet,
     Relative,
     Sep,
+    Silent,
     Tolerance,
     Trust,
 )
@@ -41,6 +42,7 @@ def report(
     title: Annotated[str | None, typer.Option(help="The report's heading.")] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
+    silent: Silent = None,
     sep: Sep = None,
     decimal: Decimal = None,
     encoding: Encoding = None,
@@ -72,6 +74,7 @@ def report(
         verbose=0 if quiet else 2,
         csv=csv_options(sep, decimal, encoding),
         jobs=jobs,
+        silent=parse_silent(silent),
     )
     write_report(certified, out, sweep_json, title, audit_json)
     if as_json:

@@ -1,27 +1,106 @@
 """``partita serve``."""
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ._options import Model, Relative, Tolerance, Trust
+from ._inputs import parse_silent
+from ._options import Model, Relative, Silent, Tolerance, Trust
+
+LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Watching"
 
 
 def serve(
     model: Model,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8000,
+    workers: Annotated[
+        int, typer.Option(help="How many processes answer; each loads the model.", min=1, max=64)
+    ] = 1,
+    tolerance: Tolerance = None,
+    relative: Relative = None,
+    silent: Silent = None,
+    trust: Trust = None,
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="PARTITA_TOKEN", help="Require this token: Authorization: Bearer TOKEN."
+            envvar="PARTITA_TOKEN",
+            help="Require this token: Authorization: Bearer TOKEN.",
+            rich_help_panel=ACCESS,
         ),
     ] = None,
-    tolerance: Tolerance = None,
-    relative: Relative = None,
-    max_rows: Annotated[int, typer.Option(help="The most rows in one request.", min=1)] = 1000,
-    max_bytes: Annotated[int, typer.Option(help="The largest request.", min=1)] = 1_000_000,
-    trust: Trust = None,
+    api_keys: Annotated[
+        Path | None,
+        typer.Option(
+            help="A file of keys that are accepted like the token, a name and a key per line; it "
+            "is read again when it changes.",
+            rich_help_panel=ACCESS,
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A name by which the service may be asked; may be repeated.",
+            rich_help_panel=ACCESS,
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(help="A certificate (PEM), for HTTPS.", rich_help_panel=ACCESS),
+    ] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(help="Its private key (PEM).", rich_help_panel=ACCESS)
+    ] = None,
+    max_rows: Annotated[
+        int, typer.Option(help="The most rows in one request.", min=1, rich_help_panel=LIMITS)
+    ] = 1000,
+    max_bytes: Annotated[
+        int, typer.Option(help="The largest request.", min=1, rich_help_panel=LIMITS)
+    ] = 1_000_000,
+    max_waiting: Annotated[
+        int,
+        typer.Option(
+            help="The most requests that wait at once, for each worker; others get 429.",
+            min=1,
+            rich_help_panel=LIMITS,
+        ),
+    ] = 256,
+    header_seconds: Annotated[
+        float,
+        typer.Option(help="How long a request's headers may take.", min=1, rich_help_panel=LIMITS),
+    ] = 10.0,
+    body_seconds: Annotated[
+        float,
+        typer.Option(help="How long its body may take.", min=0.1, rich_help_panel=LIMITS),
+    ] = 10.0,
+    drain_seconds: Annotated[
+        float,
+        typer.Option(
+            help="After SIGTERM: how long requests are accepted while /ready fails.",
+            min=0,
+            rich_help_panel=STOPPING,
+        ),
+    ] = 1.0,
+    finish_seconds: Annotated[
+        float,
+        typer.Option(
+            help="How long requests under way may take after that.",
+            min=0,
+            rich_help_panel=STOPPING,
+        ),
+    ] = 10.0,
+    request_log: Annotated[
+        str | None,
+        typer.Option(
+            help="Log each request as a line of JSON to this file; - is standard error.",
+            rich_help_panel=WATCHING,
+        ),
+    ] = None,
+    low_radius: Annotated[
+        int,
+        typer.Option(help="/metrics counts radii below this as low.", rich_help_panel=WATCHING),
+    ] = 1,
 ) -> None:
     """Answer requests over HTTP: POST /certify takes rows as JSON, returns proven predictions."""
     from ..serve import run
@@ -30,10 +109,23 @@ def serve(
         model,
         host=host,
         port=port,
-        token=token,
+        workers=workers,
         tolerance=tolerance,
         relative=relative,
         trusted=tuple(trust or ()),
+        token=token,
+        api_keys=api_keys,
+        allowed_hosts=tuple(allow_host or ()),
+        tls_cert=tls_cert,
+        tls_key=tls_key,
         max_rows=max_rows,
         max_bytes=max_bytes,
+        max_waiting=max_waiting,
+        header_seconds=header_seconds,
+        body_seconds=body_seconds,
+        drain_seconds=drain_seconds,
+        finish_seconds=finish_seconds,
+        request_log=request_log,
+        low_radius=low_radius,
+        silent=parse_silent(silent),
     )

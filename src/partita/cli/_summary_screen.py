@@ -23,6 +23,8 @@ def show_summary(summary: Summary) -> None:
             f"The fallback answers {summary.by_fallback:,} of them "
             f"({percent(summary.by_fallback / summary.rows)}): nothing is proven there."
         )
+    if summary.silence is not None:
+        print_line(summary.silence.sentence(summary.rows))
     if "certified" not in found:
         _show_widths(summary)
         return

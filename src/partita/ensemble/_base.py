@@ -5,7 +5,6 @@ submodel: values are read column by column, and preprocessing is fitted inside a
 """
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -19,31 +18,29 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
 
-from .._support.parallel import on_one_thread, run_each
+from .._support.parallel import run_each
 from .._support.types import Array
 from ..certificates import Certificates, Counts
-from ..errors import EmptyProofWarning, InputError, SubmodelWarning
+from ..errors import EmptyProofWarning, InputError
 from ..partition._choose_partition import choose_partition
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
 from ..partition._partition import Partition
 from ..partition._units import Units
 from ..rules import Rule, named_rule
-from ..tables._memory import one_row, open_table
+from ..tables._memory import open_table
 from ..tables._table import Table
-from ._canary import GlobalGenerator, canaries, check_same_fit, check_same_scores, sample_rows
-from ._failures import FixedVote, fit_one, score_one, warn_of_failures
+from ._canary import GlobalGenerator, sample_rows
+from ._failures import FixedVote, fit_one, warn_of_failures
 from ._hooks import TaskHooks
 from ._joint_training import check_joint_settings, fit_jointly, trains_jointly
 from ._label_attacks import check_constants, semi_supervised
-from ._one_pass import one_pass
 from ._plan import Plan
+from ._scoring import Scoring
 from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
 
-FEW_ROWS = 1000  # for fewer rows starting threads takes longer than scoring
 
-
-class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
+class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
     """Base class of FeaturePartitionClassifier and FeaturePartitionRegressor."""
 
     # parameters, stored by __init__
@@ -127,32 +124,6 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
-
-    def _check_canaries(
-        self, table: Table, target: Array, plan: Plan, owner: Array | None, fitted: list[Any]
-    ) -> Array:
-        """Fit a few submodels again, alone; return the ballots of the rows compared."""
-        rows = sample_rows(table.n_rows)
-        score, config = self._score(), get_config()
-
-        def scores(model: Any, t: int) -> Array:
-            X = table.take(plan.columns[t], rows)
-            job = (score, model, X, one_row, len(rows), self.fixed_ballot_, plan.names[t], True)
-            ballot: Array = on_one_thread(config, score_one, *job)[0]
-            return ballot
-
-        found = one_pass(self, fitted, plan.columns) if table.reads_apart else None
-        sample = table.take(list(range(table.n_columns)), rows) if found else None
-        fixed = np.asarray(self.fixed_ballot_)
-        ballots = found.ballots(open_table(sample), self._tree_score(), fixed) if found else None
-        if ballots is None:
-            ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
-        for t in canaries(len(plan)):
-            job = plan.fit_arguments(table, target, owner, t)
-            (again,) = run_each(fit_one, [job], 1, 1, "", 0, serial=True)
-            check_same_fit(fitted[t], again, plan.names[t])
-            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])
-        return ballots
 
     def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
         """Do all of a fit but the submodels: return the table, the target and the plan."""
@@ -360,36 +331,6 @@ class FeaturePartitionEnsemble(TaskHooks, BaseEstimator):
         shown = ", ".join(self.units_.names[unit] for unit in units[:5])
         more = ", ..." if len(units) > 5 else ""
         return f"submodel {t} (of {self.units_.kind} {shown}{more})"
-
-    def _scores(self, table: Table) -> Iterator[Array]:
-        """Yield each submodel's ballots for all rows."""
-        together = self._scores_together(table)
-        if together is None:
-            yield from self._scores_one_by_one(table)
-        else:
-            yield from np.moveaxis(together, 1, 0)
-
-    def _scores_together(self, table: Table) -> Array | None:
-        """Return all ballots from one pass; None where submodels must be asked one by one."""
-        columns = [self._columns(t) for t in range(len(self.estimators_))]
-        found = one_pass(self, self.estimators_, columns) if table.reads_apart else None
-        fixed = np.asarray(self.fixed_ballot_)
-        return None if found is None else found.ballots(table, self._tree_score(), fixed)
-
-    def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
-        score, may_fail = self._score(), self.on_failure == "vote"
-        settings = (one_row, table.n_rows, self.fixed_ballot_)
-        jobs = (
-            (score, model, table.take(self._columns(t)), *settings, self.describe(t), may_fail)
-            for t, model in enumerate(self.estimators_)
-        )
-        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
-        for scores, failure in run_each(
-            score_one, jobs, n_jobs, len(self.estimators_), "scored", max(0, self.verbose - 1)
-        ):
-            if failure:
-                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
-            yield scores
 
     def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
         """Return what the rule needs to count units: nothing where each reaches one submodel."""

@@ -19,6 +19,7 @@ from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._default_estimator import TableBoostingClassifier
 from ._joint_training import joint_ballots
 from ._label_decisions import LabelDecisions
+from ._silent_sources import hear
 from ._soundness import wants_integers
 from ._target import read_labels
 
@@ -220,23 +221,26 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         """
         return self._ballots(X)[1]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict class labels.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns seen in :meth:`fit`.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
         array of shape (n_samples,)
             Labels, of the type given to :meth:`fit`.
         """
-        table, ballots = self._ballots(X)
-        return self._decide(ballots, self._fallback_scores(table))
+        heard = hear(self, X, silent)
+        fallback = self._fallback_scores(heard.table)
+        return np.asarray(heard.model._decide(heard.ballots, fallback))
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: Any, silent: Any = None) -> Array:
         """Compute scores for ranking rows, one per class.
 
         They combine the submodels' mean scores (for plurality, their votes first) with the rule's
@@ -248,6 +252,8 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns seen in :meth:`fit`.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
@@ -255,11 +261,17 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
             Positive, with sum 1, and the largest for the predicted label; columns in the order of
             ``classes_``.
         """
-        table, ballots = self._ballots(X)
-        return self._probabilities(ballots, self._fallback_scores(table))
+        heard = hear(self, X, silent)
+        fallback = self._fallback_scores(heard.table)
+        return np.asarray(heard.model._probabilities(heard.ballots, fallback))
 
     def certify(
-        self, X: Any, labels: Any = None, cover: str = "bound", time_limit: float = 10.0
+        self,
+        X: Any,
+        labels: Any = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
+        silent: Any = None,
     ) -> Certificates:
         """Predict each row and compute how many units must be corrupted to change it.
 
@@ -275,6 +287,12 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         time_limit : float, default=10.0
             Seconds per integer program; after that its dual bound is used, so the result stays
             sound.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent: names or positions of units (in all rows), a mask of shape
+            (n_samples, n_units), or "detect" for units whose columns are all missing in a row.
+            Submodels that own such a unit abstain, and the rest is certified; ``silence`` of the
+            result says what that cost. Whoever owns a unit can fake detected silence, or break it:
+            the radius holds all the same. A frame may lack the columns of silent units.
 
         Returns
         -------
@@ -297,11 +315,14 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
         ([0, 0], [1, 0], [1, 1])
         """
-        table, ballots = self._ballots(X)
+        heard = hear(self, X, silent)
+        model, table, ballots = heard.model, heard.table, heard.ballots
         if labels is not None:
-            return self._certify_labels(table, ballots, np.asarray(labels), cover, time_limit)
-        proof = self._vote(ballots, cover, time_limit)
-        return self._with_labels(self._behind_gate(proof, self._fallback_scores(table)), table)
+            given = np.asarray(labels)
+            return heard.with_cost(model._certify_labels(table, ballots, given, cover, time_limit))
+        fallback = self._fallback_scores(table)
+        proof = model._behind_gate(model._vote(ballots, cover, time_limit), fallback)
+        return heard.with_cost(model._with_labels(proof, table), fallback=fallback)
 
     # ---- hooks ----
 

@@ -24,13 +24,14 @@ from ..partition._partition import Partition
 from ..rules._pooled import PooledRule
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
-from ._base import FEW_ROWS, FeaturePartitionEnsemble
+from ._base import FeaturePartitionEnsemble
 from ._canary import sample_rows
 from ._empty_proofs import LEAVE_OUT_CURE
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly
 from ._masked_training import accepts_missing, masked_rows, masked_tables
 from ._one_pass import one_pass
+from ._scoring import FEW_ROWS
 
 TRAINING_TABLE = "the training table"
 FEWEST_TREES = 18  # of a default member

@@ -184,3 +184,16 @@ def one_pass(
 
 def _are_same(before: list[Any], now: list[Any]) -> bool:
     return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
+
+
+def scores_rows_apart(ensemble: Any) -> bool:
+    """Whether a row's ballots are the same to the last bit whatever rows stand beside it.
+
+    Flat trees add up a row's leaves in one order. Of other estimators nobody knows: a matrix
+    product is rounded by the number of its rows.
+    """
+    models = [*ensemble.estimators_] if isinstance(ensemble.estimators_, list) else [None]
+    fallback = getattr(ensemble, "fallback_model_", None)
+    if fallback is not None:
+        models.append(fallback)
+    return all(type(model) in FLAT or isinstance(model, FixedVote) for model in models)

@@ -19,6 +19,7 @@ from ..tables._table import Table
 from ._ballots import tree_values, values
 from ._base import FeaturePartitionEnsemble
 from ._default_estimator import TableBoostingRegressor
+from ._silent_sources import hear
 from ._target import read_values
 
 
@@ -193,20 +194,23 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         """
         return self._ballots(X)[1]
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict values: the median of the submodels' values.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns seen in :meth:`fit`.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
         array of float64, shape (n_samples,)
             Predicted values.
         """
-        return self._decide(self.ballots(X))
+        heard = hear(self, X, silent)
+        return np.asarray(heard.model._decide(heard.ballots))
 
     def certify(
         self,
@@ -219,6 +223,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         around: Any = None,
         cover: str = "bound",
         time_limit: float = 10.0,
+        silent: Any = None,
     ) -> Certificates:
         """Predict each row and compute how many units must be corrupted to move it out of bounds.
 
@@ -244,6 +249,11 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         time_limit : float, default=10.0
             Seconds per integer program; after that its dual bound is used, so the result stays
             sound.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent: names or positions of units (in all rows), a mask of shape
+            (n_samples, n_units), or "detect" for units whose columns are all missing in a row.
+            Submodels that own such a unit are left out of the median; ``silence`` of the result
+            says what that cost. A frame may lack the columns of silent units.
 
         Returns
         -------
@@ -268,14 +278,14 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         >>> certified_accuracy(y[1::2], proof) > certified_accuracy(y[1::2], proof, radius=1) > 0.2
         True
         """
-        table, votes = self._ballots(X)
-        low, high, truth = bounds_around(
-            self._decide(votes), lower, upper, tolerance, relative, around
-        )
-        statement = BoundStatement(low, high, truth)
-        return self._certificates(votes, statement, table, cover, time_limit)
+        heard = hear(self, X, silent)
+        model, votes = heard.model, heard.ballots
+        now = model._decide(votes)
+        holds = BoundStatement(*bounds_around(now, lower, upper, tolerance, relative, around))
+        proof = model._certificates(votes, holds, heard.table, cover, time_limit)
+        return heard.with_cost(proof, holds)
 
-    def interval(self, X: Any, radius: int) -> tuple[Array, Array]:
+    def interval(self, X: Any, radius: int, silent: Any = None) -> tuple[Array, Array]:
         """Compute the predictions that an attack of a given size can bring about.
 
         Parameters
@@ -284,6 +294,8 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             Rows with the columns seen in :meth:`fit`.
         radius : int
             How many units the attacker owns.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
@@ -292,7 +304,9 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         high : array of shape (n_samples,)
             The prediction stays at or below this; inf where nothing holds it.
         """
-        return self._interval(self.ballots(X), radius)
+        heard = hear(self, X, silent)
+        ends: tuple[Array, Array] = heard.model._interval(heard.ballots, radius)
+        return ends
 
     # ---- hooks ----
 

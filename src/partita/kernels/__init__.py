@@ -20,6 +20,8 @@ from .._support.types import Array
 # scores in a block of rows: small enough for a core's cache, large enough to hide the call
 BLOCK = 2**18
 
+FAR = 2**62  # a radius or budget that nothing reaches
+
 Gaps = tuple[Array, Array]  # losses (rows, opponents, submodels) and budgets (rows, opponents)
 
 
@@ -132,6 +134,34 @@ def reach_radius(
     radius, runner_up = np.zeros((2, len(gap_form[1])), np.int64)
     _kernels().reach_radius(*gap_form, starts, members, largest, radius, runner_up)
     return radius, runner_up
+
+
+def frontier(
+    gap_form: Gaps, full_vote: int, groups: tuple[Array, Array], apart: bool, n_silent: int
+) -> Array:
+    """Return how many groups may lie while m others abstain: (rows, m = 0 ... n_silent).
+
+    -1: m abstentions alone break the row; ``FAR``: nothing does.
+    """
+    radius = np.zeros((len(gap_form[1]), n_silent + 1), np.int64)
+    _kernels().frontier(*gap_form, full_vote, *groups, apart, radius)
+    return radius
+
+
+def runoff_frontier(ballots: Array, n_silent: int) -> Array:
+    """Return :func:`frontier` of the run-off on a block of finite ballots, in submodels."""
+    radius = np.zeros((len(ballots), n_silent + 1), np.int64)
+    _kernels().runoff_frontier(as_floats(ballots), radius)
+    return radius
+
+
+def topk_frontier(ballots: Array, k: int, labels: Array, idle: Array, n_silent: int) -> Array:
+    """Return :func:`frontier` of the top k; ``idle[i]`` more submodels may be made to vote."""
+    radius = np.zeros((len(ballots), n_silent + 1), np.int64)
+    _kernels().topk_frontier(
+        as_floats(ballots), k, labels.astype(np.int64), idle.astype(np.int64), radius
+    )
+    return radius
 
 
 def worst_choice(

@@ -29,6 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 Q = 127  # a full vote in a duel with a margin (1 without)
 FAR = 2**62  # beyond every gap
+FEW = 64  # values that are sorted by insertion
 
 
 def _compile(function: F) -> F:
@@ -133,15 +134,20 @@ def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Ar
         if not _finite(ballots[i]):
             return i
         _count_votes(ballots[i], votes, counts)
-        radius[i], runner_up[i] = _topk_radius(counts, prediction[i], k, lead), -1
+        radius[i] = min(n_submodels, _topk_radius(counts, prediction[i], k, 0, lead))
+        runner_up[i] = -1
     return -1
 
 
 @_compile
-def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
-    n_labels, n_submodels = counts.shape[0], counts.sum()
+def _topk_radius(counts: Array, y: int, k: int, idle: int, lead: Array) -> int:
+    """Count the votes an attacker may set before y leaves the top k; FAR: it never does.
+
+    ``idle`` submodels have no vote now, and cast one if they are attacked.
+    """
+    n_labels = counts.shape[0]
     if k >= n_labels:
-        return n_submodels
+        return FAR
     # z ranks above y while y has at most lead[z] votes, so the k largest leads are the cheapest
     # labels to lift above y, whatever y loses
     for z in range(n_labels):
@@ -159,10 +165,10 @@ def _topk_radius(counts: Array, y: int, k: int, lead: Array) -> int:
             return m - 1
     # y has no vote left and some labels still need one each: every other label gives, all but the
     # one vote that a label behind y must keep
-    spare = n_submodels - counts[y]
+    spare = counts.sum() + idle - counts[y]
     for z in range(y + 1, n_labels):
         spare -= counts[z] > 0
-    return deficit - 1 if deficit - counts[y] <= spare else n_submodels
+    return deficit - 1 if deficit - counts[y] <= spare else FAR
 
 
 # ---- duels ----
@@ -521,6 +527,129 @@ def reach_radius(
                 or (reach == radius[i] and budget < least_budget)
             ):
                 radius[i], runner_up[i], least_budget = reach, z, budget
+
+
+# ---- sources that fall silent: how many may lie when m others abstain ----
+
+
+@_compile
+def _sort_descending(values: Array) -> None:
+    """Sort in place; a few values by insertion, which is faster."""
+    if values.shape[0] > FEW:
+        values.sort()
+        values[:] = values[::-1].copy()
+        return
+    for k in range(1, values.shape[0]):
+        value, place = values[k], k
+        while place > 0 and values[place - 1] < value:
+            values[place] = values[place - 1]
+            place -= 1
+        values[place] = value
+
+
+@_compile
+def frontier(
+    losses: Array,
+    budgets: Array,
+    full_vote: int,
+    starts: Array,
+    members: Array,
+    apart: bool,
+    radius: Array,
+) -> None:
+    """Fill ``radius[i, m]``: how many groups may lie while any m others abstain; FAR: all.
+
+    -1: m abstentions alone can break row i. A group that lies costs the losses of its submodels,
+    one that abstains their votes, where these are for the prediction: ``loss - full_vote``.
+    ``apart``: every group is one submodel of its own, so one order serves both; otherwise liars
+    and abstainers are priced separately, and a submodel may count twice, on the safe side.
+    """
+    n_rows, n_opponents = budgets.shape
+    n_groups = starts.shape[0] - 1
+    lie, silence = np.zeros((2, n_groups), np.int64)
+    lies, silences = np.zeros((2, n_groups + 1), np.int64)  # what the costliest cost together
+    for i in range(n_rows):
+        radius[i] = FAR
+        for z in range(n_opponents):
+            if budgets[i, z] == FAR:
+                continue
+            for g in range(n_groups):
+                lie[g] = silence[g] = 0
+                for k in range(starts[g], starts[g + 1]):
+                    loss = losses[i, z, members[k]]
+                    lie[g] += loss
+                    silence[g] += max(0, loss - full_vote)
+            _sort_descending(lie)
+            if not apart:
+                _sort_descending(silence)
+            for g in range(n_groups):
+                lies[g + 1] = lies[g] + lie[g]
+                alone = max(0, lie[g] - full_vote) if apart else silence[g]
+                silences[g + 1] = silences[g] + alone
+            r = n_groups
+            for m in range(radius.shape[1]):
+                while r >= 0:
+                    cost = lies[r] + silences[min(r + m if apart else m, n_groups)]
+                    if apart:
+                        cost -= silences[r]
+                    if cost <= budgets[i, z]:
+                        break
+                    r -= 1
+                if r < n_groups:
+                    radius[i, m] = min(radius[i, m], r)
+
+
+@_compile
+def runoff_frontier(ballots: Array, radius: Array) -> None:
+    """Fill ``radius[i, m]`` for the run-off: a lie moves a gap by 2, an abstention by 1."""
+    n_rows, n_submodels, n_labels = ballots.shape
+    by_label = np.empty((n_labels, n_submodels), ballots.dtype)
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    for i in range(n_rows):
+        radius[i] = FAR
+        if n_labels == 1:
+            continue
+        _count_votes(ballots[i], votes, counts)
+        _lay_out(ballots[i], by_label)
+        y = _leader(counts, -1)
+        w = _leader(counts, y)
+        above, below = _duel(by_label[y], by_label[w])
+        if above - below - (w < y) < 0:
+            y, w = w, y
+        least = FAR  # z must enter round 2 and win it there: the dearer of the two, for each z
+        for z in range(n_labels):
+            if z != y:
+                above, below = _duel(by_label[y], by_label[z])
+                enter = 0 if z == w else counts[w] - counts[z] - (z < w)
+                least = min(least, max(enter, above - below - (z < y)))
+        first, second = _two_smallest_gaps(counts, y)
+        for m in range(radius.shape[1]):
+            reach = (least - m) // 2
+            if n_labels > 2:
+                reach = min(reach, dp(first - m, second - m))
+            radius[i, m] = max(-1, reach)
+
+
+@_compile
+def topk_frontier(ballots: Array, k: int, labels: Array, idle: Array, radius: Array) -> None:
+    """Fill ``radius[i, m]`` for the top k; ``idle[i]`` further submodels may be made to vote.
+
+    Only abstentions of the label's own voters can hurt it, and how many of the m these are is up
+    to the worst case: a liar wants voters of the label too.
+    """
+    n_submodels, n_labels = ballots.shape[1:]
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    lead = np.empty(n_labels, np.int64)
+    for i in range(ballots.shape[0]):
+        _count_votes(ballots[i], votes, counts)
+        y, least = labels[i], FAR
+        for m in range(radius.shape[1]):
+            if m == 0 or counts[y] > 0:
+                counts[y] -= m > 0
+                least = min(least, _topk_radius(counts, y, k, idle[i], lead))
+            radius[i, m] = max(-1, least)
 
 
 # ---- one attacker, many rows ----

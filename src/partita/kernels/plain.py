@@ -12,9 +12,13 @@ from ._plain_agreement import agreement as agreement
 from ._plain_agreement import agreement_bounds as agreement_bounds
 from ._plain_agreement import pooled_means as pooled_means
 from ._plain_agreement import pooled_votes as pooled_votes
+from ._plain_frontier import frontier as frontier
+from ._plain_frontier import runoff_frontier as runoff_frontier
+from ._plain_frontier import topk_frontier as topk_frontier
+from ._plain_votes import FAR, count_votes, duel_signs, first_bad, leader, topk_radius
+from ._plain_votes import dp as dp
 
 Q = 127
-FAR = 2**62
 
 
 def gap_radius(histogram: Array, budget: Array) -> Array:
@@ -31,36 +35,19 @@ def gap_radius(histogram: Array, budget: Array) -> Array:
     return np.where(open_, taken + histogram[..., 0], taken)
 
 
-def _first_bad(scores: Array) -> int:
-    good = np.isfinite(scores).all(axis=tuple(range(1, scores.ndim)))
-    return -1 if good.all() else int(np.argmin(good))
-
-
-def _count_votes(ballots: Array) -> tuple[Array, Array]:
-    votes = ballots.argmax(2)
-    counts = np.stack([(votes == y).sum(1) for y in range(ballots.shape[2])], axis=1)
-    return votes, counts
-
-
-def _leader(counts: Array, without: Array) -> Array:
-    rest = counts.copy()
-    rest[np.arange(len(counts)), without] = -1
-    return rest.argmax(1)
-
-
 def plurality(
     ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array
 ) -> int:
-    bad = _first_bad(ballots)
+    bad = first_bad(ballots)
     if bad >= 0:
         return bad
     n_rows, n_submodels, n_labels = ballots.shape
-    _, counts = _count_votes(ballots)
+    _, counts = count_votes(ballots)
     rows = np.arange(n_rows)
     y = counts.argmax(1)
     prediction[:], radius[:], runner_up[:] = y, n_submodels, -1
     if n_labels > 1:
-        z = _leader(counts, y)
+        z = leader(counts, y)
         mine, other = counts[rows, y], counts[rows, z]
         losses = np.stack([other, n_submodels - mine - other, mine], axis=1)
         radius[:], runner_up[:] = gap_radius(losses, mine - other - (z < y)), z
@@ -68,43 +55,16 @@ def plurality(
 
 
 def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Array) -> int:
-    bad = _first_bad(ballots)
+    bad = first_bad(ballots)
     if bad >= 0:
         return bad
-    n_rows, n_submodels, n_labels = ballots.shape
+    n_submodels, n_labels = ballots.shape[1:]
     radius[:], runner_up[:] = n_submodels, -1
     if k >= n_labels:
         return -1
-    _, counts = _count_votes(ballots)
-    rows, labels = np.arange(n_rows), np.arange(n_labels)
-    y = prediction
-    own = counts[rows, y]
-    after = labels > y[:, None]
-    lead = counts - after
-    lead[rows, y] = -1 - n_submodels  # never among the k largest: every other lead is at least -1
-    cheapest = -np.sort(-lead, axis=1)[:, :k]
-    found = np.zeros(n_rows, bool)
-    for m in range(int(own.max(initial=0)) + 1):
-        deficit = np.maximum(0, (own - m)[:, None] - cheapest).sum(1)
-        now = ~found & (m <= own) & (deficit <= m)
-        radius[now] = m - 1
-        found |= now
-    deficit = np.maximum(0, -cheapest).sum(1)
-    spare = n_submodels - own - (after & (counts > 0)).sum(1)
-    rest = ~found & (deficit - own <= spare)
-    radius[rest] = deficit[rest] - 1
+    _, counts = count_votes(ballots)
+    radius[:] = np.minimum(n_submodels, topk_radius(counts, prediction, k))
     return -1
-
-
-def dp(a: Array, b: Array) -> Array:
-    """See ``compiled.dp``."""
-    return np.maximum(np.maximum((a + 2) // 2, (b + 2) // 2), (a + b + 4) // 3) - 1
-
-
-def _signs(ballots: Array, y: Array, z: int) -> Array:
-    """Return 1 for submodels that score the row's label y above z, -1 below, 0 equal."""
-    mine, other = ballots[np.arange(len(ballots)), :, y], ballots[:, :, z]
-    return (mine > other).astype(np.int64) - (mine < other)
 
 
 def _overtake(
@@ -132,18 +92,18 @@ def _overtake(
 
 
 def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner_up: Array) -> int:
-    bad = _first_bad(ballots)
+    bad = first_bad(ballots)
     if bad >= 0:
         return bad
     n_rows, n_submodels, n_labels = ballots.shape
     prediction[:], radius[:], runner_up[:] = 0, n_submodels, -1
     if n_labels == 1:
         return -1
-    votes, counts = _count_votes(ballots)
+    votes, counts = count_votes(ballots)
     rows, labels = np.arange(n_rows), np.arange(n_labels)
     top = counts.argmax(1)
-    second = _leader(counts, top)
-    signs = np.stack([_signs(ballots, top, z) for z in range(n_labels)], axis=1)
+    second = leader(counts, top)
+    signs = np.stack([duel_signs(ballots, top, z) for z in range(n_labels)], axis=1)
     lost = signs[rows, second].sum(1) - (second < top) < 0
     y, w = np.where(lost, second, top), np.where(lost, top, second)
     least = np.full(n_rows, n_submodels)
@@ -153,7 +113,7 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
         gaps.sort(axis=1)
         least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]))
     for z in range(n_labels):
-        signs = _signs(ballots, y, z)
+        signs = duel_signs(ballots, y, z)
         duel_gap = signs.sum(1) - (z < y)
         if exact:
             falls = _overtake(y, z, signs, votes, counts, duel_gap, least + 1) - 1
@@ -177,7 +137,7 @@ def _duel_votes(mine: Array, other: Array, margin: float) -> Array:
 def tournament(
     ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
 ) -> int:
-    bad = _first_bad(ballots)
+    bad = first_bad(ballots)
     if bad >= 0:
         return bad
     n_rows, n_submodels, n_labels = ballots.shape
@@ -214,7 +174,7 @@ def tournament(
 
 
 def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
-    bad = _first_bad(votes)
+    bad = first_bad(votes)
     if bad >= 0:
         return bad
     n_submodels = votes.shape[1]
@@ -232,7 +192,7 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
 
 
 def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
-    votes, counts = _count_votes(ballots)
+    votes, counts = count_votes(ballots)
     rows, labels = np.arange(len(ballots)), np.arange(ballots.shape[2])
     y = counts.argmax(1)
     budgets[:] = counts[rows, y][:, None] - counts - (labels < y[:, None])

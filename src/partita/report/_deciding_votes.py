@@ -6,6 +6,8 @@ import numpy as np
 
 from ..rules import Rule, RunOff, Tournament
 from ..rules._pooled import PooledRule
+from ..rules._silenced import SilencedVotes
+from ..rules._silenced_pools import SilencedPools
 from ..workflow._certified_table import CertifiedTable
 from ..workflow._wording import shortened
 from ._suspects import Disagreement
@@ -16,6 +18,7 @@ SHOWN_LABELS = 3  # whose votes are listed
 
 def column_heading(rule: Rule) -> str:
     """The heading of the column that shows what decides."""
+    rule = getattr(rule, "rule", rule)  # of ballots with silence, too
     if isinstance(rule, Tournament):
         return "closest duel"
     if isinstance(rule, PooledRule):
@@ -51,15 +54,21 @@ def deciding_votes(
     winner, second = (int(np.searchsorted(classes, one)) for one in (label, runner_up))
     if disagreement is not None:
         return disagreement.row(i, winner, second)
-    name = _short(runner_up)
-    if isinstance(certified.rule, Tournament):
-        sentence, lead, sides = _duel(certified.rule, ballots, winner, second, name)
-    elif isinstance(certified.rule, RunOff):
+    name, rule = _short(runner_up), certified.rule
+    if isinstance(rule, SilencedVotes):
+        rule, ballots = rule.rule, ballots[:, rule.heard(ballots)[0]]
+        if ballots.shape[1] == 0:
+            return {"decided": "everybody is silent", "lead": 0, "bar": [0.0, 0.0]}
+    elif isinstance(rule, SilencedPools):
+        return {"decided": "models without the silent groups", "lead": 0, "bar": [0.0, 0.0]}
+    if isinstance(rule, Tournament):
+        sentence, lead, sides = _duel(rule, ballots, winner, second, name)
+    elif isinstance(rule, RunOff):
         sentence, lead, sides = _second_round(ballots[0], winner, second, name)
     else:
         sentence, lead, sides = _votes(ballots[0], winner, second, classes)
     if by_fallback:
-        leader = f"{_short(label)} " if isinstance(certified.rule, Tournament) else ""
+        leader = f"{_short(label)} " if isinstance(rule, Tournament) else ""
         sentence = f"fallback; in the vote {leader}{sentence}"
     bar = [round(100 * votes / n_submodels, 2) for votes in sides]
     return {"decided": sentence, "lead": lead, "bar": bar}

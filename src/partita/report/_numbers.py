@@ -21,6 +21,7 @@ from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
+from ._silence_numbers import silence_numbers
 from ._statements import banners_of, criterion_of, price_of, statements_of
 from ._suspects import Disagreement, leave_out_numbers
 from ._sweep_numbers import sweep_numbers
@@ -139,6 +140,7 @@ def gather(
         "decides": column_heading(certified.rule),
         "leave_out": None if disagreement is None else leave_out_numbers(model, disagreement),
         "curves": _curves(certified, stated.proof),
+        "silence": silence_numbers(stated, right),
         "widths": _widths(certified),
         "collective": _collective(stated, counted),
         "units": unit_numbers(stated, counted),
@@ -197,7 +199,8 @@ def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[
     if proof is None:
         return []
     agreement = isinstance(certified.rule, PooledRule)
-    own = "agreement" if agreement else type(certified.rule).__name__.lower()
+    rule = getattr(certified.rule, "rule", certified.rule)  # of ballots with silence, too
+    own = "agreement" if agreement else type(rule).__name__.lower()
     curves = [{"name": own, "share": _shares(proof, certified.truth)}]
     # a vote over models that share most units would prove next to nothing
     if not agreement and len(getattr(certified.model, "classes_", ())) > 1:

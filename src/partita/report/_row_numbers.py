@@ -63,7 +63,9 @@ def _values(
         votes = certified.model._votes(certified.ballots[i : i + 1])[0]
     else:
         votes, found = disagreement.said[i], disagreement.row(i)
-    values = np.sort(votes)
+    values = np.sort(votes[~np.isnan(votes)])
+    if not len(values):  # everybody is silent
+        values = certified.prediction[i : i + 1]
     if len(values) > MOST_VALUES:
         values = values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(np.int64)]
     intervals = certified.intervals.values()

@@ -5,7 +5,6 @@ estimators or tables. Soundness: a model that leaves out every attacked group is
 such models are used in a bound (theory, section 10).
 """
 
-from collections.abc import Iterator
 from numbers import Integral
 from typing import Any
 
@@ -16,6 +15,7 @@ from .._support.arrays import array_of
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
+from ._agreement_frontier import LabelFrontier, ValueFrontier, blocks
 from ._ballots import check_finite
 from ._base import Settings
 from ._bounds import check_row_bounds
@@ -195,7 +195,9 @@ class Agreement(Settings):
             votes, design.labels(), fallback.astype(np.int64), n_labels
         )
         counts = Counts("groups", design.n_groups)
-        return Certificates(prediction, radius, runner_up if n_labels > 1 else None, counts)
+        frontier = LabelFrontier(votes, design, prediction)
+        other = runner_up if n_labels > 1 else None
+        return Certificates(prediction, radius, other, counts, frontier=frontier)
 
     def _label_falls(self, votes: Array, design: Design, size: int) -> Array:
         """Return whether each set of ``size`` groups can change each row: bool (rows, sets).
@@ -215,7 +217,13 @@ class Agreement(Settings):
         self, values: Array, design: Design, size: int, lower: Array, upper: Array
     ) -> Array:
         """Return whether each set of ``size`` groups may move each row out of its bounds."""
-        models_of, sets_with, models_beyond, beyond_with = design.bounds(size)
+        return self._value_falls_by(values, design.bounds(size), lower, upper)
+
+    def _value_falls_by(
+        self, values: Array, tables: tuple[Array, ...], lower: Array, upper: Array
+    ) -> Array:
+        """The same by the tables of any sets."""
+        models_of, sets_with, models_beyond, beyond_with = tables
         falls = np.empty((len(values), len(sets_with)), dtype=bool)
         for rows in blocks(len(values), models_of.size + models_beyond.size):
             of_sets, of_beyond = values[rows][:, models_of], values[rows][:, models_beyond]
@@ -244,7 +252,8 @@ class Agreement(Settings):
             least, most = self._bounds_of(values, design, q)
             radius[(radius == q - 1) & (least >= low) & (most <= high)] = q
         counts = Counts("groups", design.n_groups)
-        return Certificates(prediction, radius, None, counts, of_values=True)
+        frontier = ValueFrontier(values, design, SIDES[self.side], low, high)
+        return Certificates(prediction, radius, None, counts, of_values=True, frontier=frontier)
 
     def _values(self, values: Any, design: "Design") -> Array:
         array = array_of("values", values)
@@ -283,13 +292,6 @@ def check_indices(name: str, indices: Array) -> int:
             f"{name} holds {largest}: class indices count the labels from 0, up to {MOST_LABELS:,}"
         )
     return 1 + largest
-
-
-def blocks(n_rows: int, per_row: int) -> Iterator[slice]:
-    """Yield slices of rows whose tables fit into a core's cache."""
-    step = max(1, kernels.BLOCK // max(1, per_row))
-    for start in range(0, n_rows, step):
-        yield slice(start, start + step)
 
 
 def _by_side(side: int, from_below: Array, from_above: Array) -> Array:

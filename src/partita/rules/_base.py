@@ -15,6 +15,7 @@ from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
+from ._frontier import gap_frontier, with_frontier
 from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
 
@@ -181,9 +182,31 @@ class Rule(Settings):
         array = as_ballots(ballots)
         proof = self.decision(array)
         if reach is None:
-            return proof
+            return with_frontier(proof, self, array)
         check_cover(cover, time_limit)
-        return self._in_units(proof, array, Reach(reach, array.shape[1]), cover, time_limit)
+        over = Reach(reach, array.shape[1])
+        return with_frontier(
+            self._in_units(proof, array, over, cover, time_limit), self, array, over
+        )
+
+    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+        """Compute how many may lie while m others abstain: (rows, m = 0, 1, ...).
+
+        Parameters
+        ----------
+        ballots : array
+            Checked, finite ballots.
+        reach : Reach or None
+            Units that reach several submodels; None: every unit is one submodel.
+        *about : array of shape (n_samples,)
+            What is certified of each row: a median's bounds, or the labels of a top k.
+
+        Returns
+        -------
+        array of int, shape (n_samples, n_silent)
+            -1 where m abstentions alone may break the row; ``kernels.FAR`` where nothing does.
+        """
+        raise NotImplementedError
 
     def _in_units(
         self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
@@ -259,6 +282,22 @@ class Rule(Settings):
 
 class GapRule(Rule):
     """A rule that decides by gaps, which is what sharp certificates for overlapping units need."""
+
+    @property
+    def full_vote(self) -> int:
+        """What one decided submodel adds to a gap."""
+        return 1
+
+    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+        return gap_frontier(self, ballots, reach, *about)
+
+    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+        """Return gaps that stay right when submodels abstain; :meth:`gaps`, for most rules."""
+        return self.gaps(ballots, *bounds)
+
+    def _n_heard(self, ballots: Array) -> Array:
+        """Return how many submodels vote in each row."""
+        return np.full(len(ballots), ballots.shape[1])
 
     def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         """Write decisions out as losses (rows, opponents, submodels) and budgets (rows, opponents).

@@ -29,7 +29,7 @@ def check_gate(rule: Any, gate: int, overlapping: bool) -> None:
     """
     if gate == 0:
         return
-    if not isinstance(rule, Plurality | Tournament):
+    if not isinstance(getattr(rule, "rule", rule), Plurality | Tournament):
         raise InputError(
             f"gate is {gate}, but a gate needs a radius that one corrupted unit lowers by one at "
             f"most, which is not proven of {rule!r}: use rule='tournament' or 'plurality', or "
@@ -86,8 +86,10 @@ def gated(proof: Certificates, gate: int, fallback: Array) -> Certificates:
     if runner_up is not None:
         by_vote = opened | (fallback == proof.prediction)
         runner_up = np.where(by_vote, runner_up, proof.prediction)
+    frontier = proof.frontier
     return replace(
         proof,
+        frontier=frontier and replace(frontier, gate=gate),
         prediction=np.where(opened, proof.prediction, fallback),
         radius=np.where(opened, left, 0),
         runner_up=runner_up,

@@ -19,11 +19,20 @@ MOST_ENTRIES = 2**27  # of a table of sets: 512 MiB
 
 
 class Design(NamedTuple):
-    """A complete family: every set of ``2 * radius`` groups is left out by exactly one model."""
+    """A complete family: every set of ``2 * radius`` groups is left out by exactly one model.
+
+    Models of silent groups leave out sets of another ``size``, at least ``2 * radius``.
+    """
 
     n_groups: int
     radius: int
     order: Array  # the model that leaves out each set, in the order of itertools.combinations
+    size: int | None = None
+
+    @property
+    def n_left_out(self) -> int:
+        """How many groups each model leaves out."""
+        return 2 * self.radius if self.size is None else self.size
 
     def labels(self) -> tuple[Array, Array, Array, Array]:
         """Return ``models_of``, ``covers``, ``starts`` and ``widths`` of ``kernels.agreement``."""
@@ -32,21 +41,27 @@ class Design(NamedTuple):
         covers = np.concatenate([table.ravel() for table in tables] or [np.empty(0, np.int32)])
         starts = np.cumsum([0, *(table.size for table in tables)])
         widths = np.array([table.shape[1] for table in tables], np.int64)
-        return self._models(r), covers, starts, widths
+        return self.models(r), covers, starts, widths
 
     def bounds(self, q: int) -> tuple[Array, Array, Array, Array]:
         """Return the tables of ``kernels.agreement_bounds`` for an attack on ``q`` groups."""
-        r, n = self.radius, self.n_groups
+        return self.bounds_by(self.radius, q, self.radius + q)
+
+    def bounds_by(
+        self, agreed: int, attacked: int, beyond: int
+    ) -> tuple[Array, Array, Array, Array]:
+        """Return the same tables for sets of any size: those that agree, and those beyond them."""
+        n = self.n_groups
         return (
-            self._models(r),
-            supersets(n, q, r),
-            self._models(r + q),
-            supersets(n, q, r + q),
+            self.models(agreed),
+            supersets(n, attacked, agreed),
+            self.models(beyond),
+            supersets(n, attacked, beyond),
         )
 
-    def _models(self, size: int) -> Array:
+    def models(self, size: int) -> Array:
         """Return, for each set of ``size`` groups, the models that leave it out."""
-        return np.asarray(self.order[supersets(self.n_groups, size, 2 * self.radius)])
+        return np.asarray(self.order[supersets(self.n_groups, size, self.n_left_out)])
 
 
 def read_design(left_out: Any, radius: int) -> Design:

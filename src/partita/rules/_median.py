@@ -13,6 +13,7 @@ from ..errors import InputError
 from ._ballots import check_finite
 from ._base import GapRule, count_units
 from ._bounds import check_row_bounds
+from ._frontier import with_frontier
 from ._overlap import check_cover, overlap_radius
 from ._reach import Reach
 
@@ -175,11 +176,11 @@ class Median(GapRule):
             self.decide(votes), radius, None, Counts("submodels", array.shape[1]), of_values=True
         )
         if reach is None:
-            return proof
+            return with_frontier(proof, self, array, None, low, high)
         check_cover(cover, time_limit)
         over = Reach(reach, array.shape[1])
         in_units, _ = overlap_radius(self.gaps(array, low, high), over, cover, time_limit)
-        return count_units(proof, over, in_units)
+        return with_frontier(count_units(proof, over, in_units), self, array, over, low, high)
 
     def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
         """Check votes and bounds.
@@ -206,6 +207,18 @@ class Median(GapRule):
     def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
         lower, upper = bounds
         return kernels.median_gaps(ballots, lower, upper)
+
+    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+        """Return gaps that hold for any number of votes.
+
+        The median stays at least l while more votes are at or above l than below, and at most u
+        while no fewer are at or below u than above. For odd numbers :meth:`gaps` may take the
+        former for "no fewer"; when one abstains, that is not enough.
+        """
+        losses, budgets = self.gaps(ballots, *bounds)
+        odd = ballots.shape[1] % 2
+        budgets[:, 1] -= np.where(budgets[:, 1] == kernels.FAR, 0, odd)
+        return losses, budgets
 
     def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
         """Compute which values a prediction can take under an attack of a given size.

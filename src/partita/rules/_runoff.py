@@ -1,9 +1,12 @@
 """Run-off: the two labels with the most votes meet in a duel of all submodels."""
 
+from .. import kernels
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import Rule, run_kernel
+from ._frontier import in_units
+from ._reach import Reach
 
 
 class RunOff(Rule):
@@ -50,3 +53,6 @@ class RunOff(Rule):
     def decision(self, ballots: Array) -> Certificates:
         self.check()
         return run_kernel("runoff", ballots, self.exact)
+
+    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+        return in_units(kernels.runoff_frontier(ballots, ballots.shape[1] - 1), reach)

@@ -6,11 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .. import kernels
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._ballots import as_ballots, vote_shares
 from ._base import Rule, count_units, run_kernel
+from ._frontier import in_units, with_frontier
 from ._reach import Reach
 
 
@@ -103,9 +105,10 @@ class TopK(Rule):
             )
         proof = replace(self._about(array, given), truth=given)
         if reach is None:
-            return proof
+            return with_frontier(proof, self, array, None, given)
         over = Reach(reach, n_submodels)
-        return count_units(proof, over, over.from_submodels(proof.radius))
+        proof = count_units(proof, over, over.from_submodels(proof.radius))
+        return with_frontier(proof, self, array, over, given)
 
     def decision(self, ballots: Array) -> Certificates:
         return self._about(ballots, self.decide(ballots))
@@ -119,3 +122,9 @@ class TopK(Rule):
 
     def decide(self, ballots: Any) -> Array:
         return run_kernel("plurality", as_ballots(ballots), 0).prediction
+
+    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+        labels, idle = about[0] if about else self.decide(ballots), np.zeros(len(ballots))
+        return in_units(
+            kernels.topk_frontier(ballots, self.k, labels, idle, ballots.shape[1] - 1), reach
+        )

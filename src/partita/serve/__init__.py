@@ -1,7 +1,9 @@
 """The HTTP service: rows as JSON in, predictions with their proofs out.
 
-A request's walk: ``_security`` (Host, token, size), ``_rows`` (JSON to columns), the workflow's
-certified table, ``_responses`` (JSON out). ``_app`` has the routes, ``_run`` the sockets.
+A request's walk: ``_server`` (HTTP, time-outs), ``_observer`` (id, metrics, log), ``_security``
+(Host, key, size), ``_batching`` (those that wait together), ``_certifier`` (``_rows``, the
+workflow's certified table, ``_responses``). ``_app`` has the routes that certify, ``_service`` what
+any application has beside its own routes, ``_run`` and ``_workers`` the processes.
 
 Responses are described by pydantic models and FastAPI makes the OpenAPI page of them. Requests are
 read by hand: pydantic would take the last of two equal names, convert ``"1"`` to a number, and lose

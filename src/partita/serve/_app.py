@@ -1,44 +1,28 @@
-"""The service as an ASGI application: POST /certify, GET /health, GET /openapi.json."""
+"""The application that certifies: POST /certify and GET /health beside the operating routes."""
 
 import asyncio
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from copy import copy
-from typing import Annotated, Any
+from typing import Any
 from warnings import filterwarnings
 
 from .. import __version__
-from ..errors import InputError, SubmodelError, SubmodelWarning
-from ..rules import TopK
-from ..tables._file import pandas_frame
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._stored_model import known_kinds
+from ..errors import SubmodelError, SubmodelWarning
 from ..workflow._summary import failures_of
 from ..workflow._wording import failure_warning
-from ._responses import (
-    Certified,
-    Health,
-    Refusal,
-    RequestRefusedError,
-    handle_refusal,
-    json_bytes,
-    row_dicts,
-    what_is_proven,
-)
-from ._rows import columns_of, example_columns, parse_rows, request_schema
-from ._security import KnownHosts, check_token, check_token_setting, read_body
-from ._web import (
-    Depends,
-    FastAPI,
-    HTTPAuthorizationCredentials,
-    HTTPBearer,
-    HTTPException,
-    Request,
-    Response,
-)
+from ._batching import Batcher
+from ._certifier import Answer, Certifier
+from ._keys import Keys
+from ._metrics import Metrics
+from ._observer import note
+from ._request_log import RequestLog
+from ._responses import Certified, Health, RequestRefusedError, json_bytes
+from ._rows import request_schema
+from ._security import read_body
+from ._service import OPERATIONS, Limits, Service, new_app
+from ._web import FastAPI, Request, Response
 
-MAX_ROWS, MAX_BYTES = 1000, 1_000_000
+PATHS = ("/certify", *OPERATIONS)
 
 
 def make_app(
@@ -50,8 +34,15 @@ def make_app(
     token: str | None = None,
     host: str | None = None,
     warnings: Sequence[str] = (),
-    max_rows: int = MAX_ROWS,
-    max_bytes: int = MAX_BYTES,
+    max_rows: int = Limits.max_rows,
+    max_bytes: int = Limits.max_bytes,
+    max_waiting: int = Limits.max_waiting,
+    body_seconds: float = Limits.body_seconds,
+    api_keys: Any = None,
+    allowed_hosts: Sequence[str] = (),
+    low_radius: int = 1,
+    request_log: Any = None,
+    silent: Any = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
 
@@ -79,11 +70,29 @@ def make_app(
         The most rows in one request.
     max_bytes : int, default=1_000_000
         The largest body.
+    max_waiting : int, default=256
+        The most requests that wait for the model at once; others are refused (429).
+    body_seconds : float, default=10.0
+        The longest that a request's body may take to arrive (408).
+    api_keys : str or path, optional
+        A file of keys that are accepted like the token, one per line: a name, a space, and the key
+        or ``sha256:`` and its hash. It is read again when it changes.
+    allowed_hosts : sequence of str, default=()
+        Further hosts that requests may be for. With any, the header Host is checked with a token,
+        too.
+    low_radius : int, default=1
+        Radii below this count as low in /metrics.
+    request_log : str or path, optional
+        A file to which each request is logged as a line of JSON; "-" is standard error.
+    silent : "detect" or list of str, optional
+        Silent sources, by the names of their units; "detect": those whose columns are null, or not
+        given, in a row. Their submodels abstain.
 
     Returns
     -------
     fastapi.FastAPI
-        With the routes POST /certify, GET /health and GET /openapi.json.
+        With the routes POST /certify, GET /health, /live, /ready, /metrics, /docs and
+        /openapi.json.
 
     Raises
     ------
@@ -105,95 +114,75 @@ def make_app(
     >>> "/certify" in app.openapi()["paths"]
     True
     """
-    check_token_setting(token)
-    if max_rows < 1 or max_bytes < 1:
-        raise InputError(
-            f"max_rows is {max_rows} and max_bytes is {max_bytes}: both must be 1 or above, or "
-            "every request is refused"
-        )
-    if isinstance(model.rule_, TopK):
-        raise InputError(
-            "the model's rule is TopK, whose radius is about a given label: certify it in Python, "
-            "with labels="
-        )
-    model, kinds = copy(model), known_kinds(model)
-    model.verbose = 0
-    counts = model.counts_
-    proven = {
-        "proves": what_is_proven(model, tolerance, relative),
-        "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
-    }
+    constants = {"model": name, "version": __version__}
+    service = Service(
+        name,
+        Metrics(PATHS, low_radius, constants),
+        Limits(max_rows, max_bytes, max_waiting, body_seconds),
+        Keys(token, api_keys),
+        host,
+        allowed_hosts,
+        None if request_log is None else RequestLog(request_log),
+    )
+    return certifying_app(model, service, tolerance, relative, warnings, silent)
+
+
+def certifying_app(
+    model: Any,
+    service: Service,
+    tolerance: float | None,
+    relative: float | None,
+    warnings: Sequence[str],
+    silent: Any = None,
+) -> FastAPI:
+    """The application that certifies, for a service with these limits, keys and metrics."""
+    limits, metrics = service.limits, service.metrics
+    certifier = Certifier(model, tolerance, relative, limits.max_rows, silent)
     # For the whole process: Python has one list of filters for all threads, and one set for a
     # request would leak into another.
     filterwarnings("ignore", category=SubmodelWarning)
-    # One request at a time: BLAS and OpenMP have one number of threads for the process, which two
-    # requests would set against each other.
-    worker = ThreadPoolExecutor(1, thread_name_prefix="certify")
-
-    def certify_columns(columns: dict[str, Any]) -> list[dict[str, Any]]:
-        return row_dicts(CertifiedTable.of(model, pandas_frame(columns), tolerance, relative))
-
-    def certified_body(body: bytes) -> bytes:
-        try:
-            rows = certify_columns(columns_of(parse_rows(body, max_rows), kinds))
-        except (InputError, SubmodelError) as exc:
-            # a CellError has row and column; what a library says may go on for lines
-            row, column = getattr(exc, "row", None), getattr(exc, "column", None)
-            raise RequestRefusedError(422, str(exc).splitlines()[0], row, column) from exc
-        except RecursionError as exc:
-            raise RequestRefusedError(
-                422,
-                "the body is nested too deep: a cell holds a number, a text, true, false or null",
-            ) from exc
-        return json_bytes(proven | {"rows": rows})
-
-    app = FastAPI(
-        title=f"partita: {name}",
-        version=__version__,
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-    )
-    app.add_exception_handler(HTTPException, handle_refusal)
-    app.add_exception_handler(Exception, handle_refusal)  # the service's own faults are logged, too
+    batcher: Batcher[bytes, Answer] = Batcher(certifier.answers, limits.max_waiting, metrics.batch)
+    app = new_app(service)
     app.state.warnings = _one_line_each(
         [*warnings, *getattr(model, "warnings_", ()), *_failures(model)]
     )
-    if token is None and host is not None:
-        app.add_middleware(KnownHosts, listening=host)
-
-    async def require_token(
-        given: Annotated[
-            HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))
-        ],
-    ) -> None:
-        if token is not None:
-            check_token(given, token)
+    about = {
+        "status": "ok",
+        "model": service.name,
+        "partita": __version__,
+        "submodels": len(model.estimators_),
+    }
+    health_content = json_bytes(about | certifier.proven | {"warnings": app.state.warnings})
 
     @app.post(
         "/certify",
         summary="Predict rows and prove the predictions",
         response_model=Certified,
-        responses={
-            status: {"model": Refusal, "description": meaning}
-            for status, meaning in _refusals(token, host, max_rows, max_bytes).items()
-        },
-        dependencies=[] if token is None else [Depends(require_token)],
+        responses=service.refusals(),
+        dependencies=service.key_needed,
         openapi_extra={
             "requestBody": {
                 "required": True,
-                "content": {"application/json": {"schema": request_schema(kinds, max_rows)}},
+                "content": {
+                    "application/json": {
+                        "schema": request_schema(
+                            certifier.kinds, limits.max_rows, certifier.may_lack
+                        )
+                    }
+                },
             }
         },
     )
     async def certify(request: Request) -> Response:
         try:
-            body = await read_body(request, max_bytes)
-            loop = asyncio.get_running_loop()
-            content = await loop.run_in_executor(worker, certified_body, body)
+            batcher.check_room()
+            body = await read_body(request, limits.max_bytes, limits.body_seconds)
+            answer = await batcher.run(body)
         except asyncio.CancelledError as exc:
             raise RequestRefusedError(503, "the service is stopping: ask again later") from exc
-        return Response(content, media_type="application/json")
+        metrics.rows(answer.n_rows, answer.radii)
+        note(request.scope, rows=answer.n_rows, lowest_radius=min(answer.radii, default=None))
+        return Response(answer.content, media_type="application/json")
 
     @app.get(
         "/health",
@@ -201,37 +190,11 @@ def make_app(
         response_model=Health,
     )
     async def health() -> Response:
-        about = {
-            "status": "ok",
-            "model": name,
-            "partita": __version__,
-            "submodels": len(model.estimators_),
-        }
-        content = about | proven | {"warnings": app.state.warnings}
-        return Response(json_bytes(content), media_type="application/json")
+        return Response(health_content, media_type="application/json")
 
-    # wrong settings are found now, and compiled code is loaded before the first request
     with suppress(SubmodelError):
-        certify_columns(example_columns(kinds))
+        certifier.warm_up()
     return app
-
-
-def _refusals(
-    token: str | None, host: str | None, max_rows: int, max_bytes: int
-) -> dict[int | str, str]:
-    """Every way in which /certify refuses, by status."""
-    refusals: dict[int | str, str] = {}
-    if token is not None:
-        refusals[401] = "The token is missing or wrong"
-    elif host is not None:
-        refusals[421] = "The request is for another host"
-    return refusals | {
-        413: f"More than {max_rows} rows or {max_bytes} bytes",
-        422: "The body is not valid JSON, its rows do not have exactly the model's columns, or a "
-        "cell is not of its column's kind",
-        500: "The service is at fault",
-        503: "The service is stopping",
-    }
 
 
 def _failures(model: Any) -> list[str]:

@@ -30,7 +30,8 @@ class Row(BaseModel):
     critical_units: those that break it alone. Both are null for a model of numbers without a
     tolerance. runner_up: the label nearest to taking over, if there is one. intervals: for a model
     of numbers, how low and how high r of the things counted can bring the prediction; null: no
-    end. For a model of labels it is null.
+    end. For a model of labels it is null. silent_units: those that were silent, where the service
+    takes silence into account; their submodels abstained.
     """
 
     prediction: Label
@@ -38,6 +39,7 @@ class Row(BaseModel):
     runner_up: Label | None
     critical_units: list[str] | None
     intervals: dict[str, tuple[float | None, float | None]] | None
+    silent_units: list[str] | None = None
 
 
 class Certified(BaseModel):
@@ -63,6 +65,12 @@ class Health(BaseModel):
     warnings: list[str]
 
 
+class State(BaseModel):
+    """Whether the service is alive, or ready for requests."""
+
+    status: str
+
+
 class Refusal(BaseModel):
     """What is wrong, in one sentence; the row (counted from 0) and column that it is about."""
 
@@ -75,9 +83,14 @@ class RequestRefusedError(HTTPException):
     """A request that is refused, with the sentence that says why."""
 
     def __init__(
-        self, status: int, error: str, row: int | None = None, column: str | None = None
+        self,
+        status: int,
+        error: str,
+        row: int | None = None,
+        column: str | None = None,
+        headers: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(status, error, {"WWW-Authenticate": "Bearer"} if status == 401 else None)
+        super().__init__(status, error, headers)
         self.row, self.column = row, column
 
 
@@ -105,8 +118,16 @@ def row_dicts(certified: CertifiedTable) -> list[dict[str, Any]]:
             if has_intervals
             else None,
         }
+        | _silent_units(certified, i)
         for i, prediction in enumerate(certified.prediction)
     ]
+
+
+def _silent_units(certified: CertifiedTable, i: int) -> dict[str, list[str]]:
+    if certified.heard is None or certified.heard.units is None:
+        return {}
+    names = certified.model.units_.names
+    return {"silent_units": [names[unit] for unit in np.flatnonzero(certified.heard.units[i])]}
 
 
 def what_is_proven(model: Any, tolerance: float | None, relative: float | None) -> str | None:

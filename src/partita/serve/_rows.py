@@ -6,6 +6,7 @@ two readers could take it differently, since a proof is about one table.
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from ..tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, read_cells
@@ -49,16 +50,23 @@ def parse_rows(body: bytes, max_rows: int) -> list[Any]:
     return rows
 
 
-def columns_of(rows: list[Any], kinds: dict[str, str]) -> dict[str, Any]:
-    """The rows as columns, if each has exactly the model's columns."""
+def columns_of(
+    rows: list[Any], kinds: dict[str, str], may_lack: Collection[str] = ()
+) -> dict[str, Any]:
+    """The rows as columns, if each has exactly the model's columns.
+
+    A row need not have those in ``may_lack``, which belong to sources that may be silent: they are
+    missing then.
+    """
     for i, row in enumerate(rows):
-        _check_row(i, row, kinds)
+        _check_row(i, row, kinds, may_lack)
     return {
-        name: read_cells([row[name] for row in rows], kind, name) for name, kind in kinds.items()
+        name: read_cells([row.get(name) for row in rows], kind, name)
+        for name, kind in kinds.items()
     }
 
 
-def _check_row(i: int, row: Any, kinds: dict[str, str]) -> None:
+def _check_row(i: int, row: Any, kinds: dict[str, str], may_lack: Collection[str]) -> None:
     if not isinstance(row, dict):
         raise RequestRefusedError(
             422,
@@ -72,10 +80,11 @@ def _check_row(i: int, row: Any, kinds: dict[str, str]) -> None:
             422, f"row {i} has the column {name[:SHOWN_NAME]!r} twice: give it once", i, name
         )
     for name in kinds:
-        if name not in row:
+        if name not in row and name not in may_lack:
             raise RequestRefusedError(
                 422,
-                f"row {i} lacks the column {name!r}: add it, with null where there is no value",
+                f"row {i} lacks the column {name!r}: add it, with null where there is no value "
+                "(a service with --silent detect answers without silent sources)",
                 i,
                 name,
             )
@@ -111,12 +120,14 @@ def example_columns(kinds: dict[str, str]) -> dict[str, Any]:
     return {name: read_cells([example.get(kind, 0)], kind, name) for name, kind in kinds.items()}
 
 
-def request_schema(kinds: dict[str, str], max_rows: int) -> dict[str, Any]:
+def request_schema(
+    kinds: dict[str, str], max_rows: int, may_lack: Collection[str] = ()
+) -> dict[str, Any]:
     """The body of a request, as OpenAPI describes it."""
     row = {
         "type": "object",
         "properties": {name: CELL_SCHEMAS[kind] for name, kind in kinds.items()},
-        "required": list(kinds),
+        "required": [name for name in kinds if name not in may_lack],
         "additionalProperties": False,
     }
     rows = {"type": "array", "minItems": 1, "maxItems": max_rows, "items": row}

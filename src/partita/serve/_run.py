@@ -1,36 +1,51 @@
-"""Running the service: sockets, uvicorn, and what is said on standard error."""
+"""Running the service: a stored model, an application, and the processes that serve it."""
 
-import errno
-import os
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 from warnings import simplefilter
 
 from .._support.progress import log
-from ..errors import InputError
 from ..workflow._stored_model import open_model
-from ._app import MAX_BYTES, MAX_ROWS, make_app
+from ._app import PATHS, certifying_app
+from ._metrics import n_cells, request_families
 from ._security import is_loopback
-from ._web import uvicorn
+from ._server import make_server
+from ._service import Limits, Service
+from ._settings import RunSettings
+from ._sockets import bind_sockets, listen
+from ._web import FastAPI
+from ._workers import Workers
 
-BACKLOG = 2048  # connections that wait to be accepted
-SECONDS_TO_FINISH = 10  # what requests under way have left when the service is told to stop
+SECONDS_TO_EXIT = 10.0  # of a worker, after its last request
 
 
 def run(
     model_path: Any,
     *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
+    host: str = RunSettings.host,
+    port: int = RunSettings.port,
     token: str | None = None,
     tolerance: float | None = None,
     relative: float | None = None,
     trusted: Sequence[str] = (),
-    max_rows: int = MAX_ROWS,
-    max_bytes: int = MAX_BYTES,
+    max_rows: int = Limits.max_rows,
+    max_bytes: int = Limits.max_bytes,
+    max_waiting: int = Limits.max_waiting,
+    body_seconds: float = Limits.body_seconds,
+    header_seconds: float = RunSettings.header_seconds,
+    drain_seconds: float = RunSettings.drain_seconds,
+    finish_seconds: float = RunSettings.finish_seconds,
+    api_keys: Any = None,
+    allowed_hosts: Sequence[str] = (),
+    low_radius: int = RunSettings.low_radius,
+    request_log: Any = None,
+    workers: int = RunSettings.workers,
+    tls_cert: Any = None,
+    tls_key: Any = None,
+    silent: Any = None,
 ) -> None:
     """Load a stored model and serve it until SIGINT or SIGTERM.
 
@@ -55,6 +70,34 @@ def run(
         The most rows in one request.
     max_bytes : int, default=1_000_000
         The largest body.
+    max_waiting : int, default=256
+        The most requests that wait for the model at once, for each worker; others are refused
+        (429).
+    body_seconds : float, default=10.0
+        The longest that a request's body may take to arrive (408).
+    header_seconds : float, default=10.0
+        The longest that a request's headers may take to arrive.
+    drain_seconds : float, default=1.0
+        After SIGTERM: how long requests are still accepted while /ready fails already.
+    finish_seconds : float, default=10.0
+        How long requests under way may take after that.
+    api_keys : str or path, optional
+        A file of keys that are accepted like the token, one per line: a name, a space, and the key
+        or ``sha256:`` and its hash. It is read again when it changes.
+    allowed_hosts : sequence of str, default=()
+        Further hosts that requests may be for. With any, the header Host is checked with a token,
+        too.
+    low_radius : int, default=1
+        Radii below this count as low in /metrics.
+    request_log : str or path, optional
+        A file to which each request is logged as a line of JSON; "-" is standard error.
+    workers : int, default=1
+        How many processes answer. Each loads the model; one that dies is replaced. With more than
+        one, call this under ``if __name__ == "__main__"``, as they import the main module.
+    tls_cert, tls_key : str or path, optional
+        A certificate and its private key as PEM files, for HTTPS.
+    silent : "detect" or list of str, optional
+        Silent sources, as :func:`make_app` takes them.
 
     Raises
     ------
@@ -77,48 +120,107 @@ def run(
     >>> path = store.save(clf, tempfile.mkdtemp() + "/model")
     >>> run(path, port=8000)  # doctest: +SKIP
     """
-    if not 0 <= port <= 65535:
-        raise InputError(f"port is {port}: it must be a number from 0 to 65535")
+    settings = RunSettings(
+        model_path,
+        host,
+        port,
+        token,
+        tolerance,
+        relative,
+        tuple(trusted),
+        Limits(max_rows, max_bytes, max_waiting, body_seconds),
+        api_keys,
+        tuple(allowed_hosts),
+        low_radius,
+        request_log,
+        workers,
+        tls_cert,
+        tls_key,
+        header_seconds,
+        drain_seconds,
+        finish_seconds,
+        silent,
+    )
+    settings.check()
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
         sockets = [opened.enter_context(bound) for bound in bind_sockets(host, port)]
-        stored = open_model(model_path, trusted)
-        name = Path(model_path).resolve().name
-        app = make_app(
-            stored.model,
-            name=name,
-            tolerance=tolerance,
-            relative=relative,
-            token=token,
-            host=host,
-            warnings=_stored_warnings(stored.about),
-            max_rows=max_rows,
-            max_bytes=max_bytes,
-        )
-        for warning in app.state.warnings:
-            log(f"warning: {warning}")
-        if token is None and not is_loopback(host):
+        worker = Worker(settings, sockets)
+        if not worker.has_key and not is_loopback(host):
             log(f"warning: other machines can reach {host}, and there is no token: anybody may ask")
+        if workers == 1:
+            worker(0, None, worker.say_running)
+            return
+        seconds = drain_seconds + finish_seconds + SECONDS_TO_EXIT
+        Workers(worker, workers, worker.n_cells).run(worker.say_running, seconds)
+
+
+@dataclass(frozen=True)
+class Worker:
+    """One process of the service: loads the model and serves it; called with its number.
+
+    An application of another kind has another :meth:`make_app` and other paths.
+    """
+
+    settings: RunSettings
+    sockets: list[socket.socket]
+    paths: Sequence[str] = PATHS
+
+    @property
+    def has_key(self) -> bool:
+        """Whether requests need a token or a key."""
+        return self.settings.token is not None or self.settings.api_keys is not None
+
+    @property
+    def n_cells(self) -> int:
+        """How many numbers each worker shares with the others."""
+        return n_cells(request_families(self.paths))
+
+    def make_app(self, service: Service) -> FastAPI:
+        """Load the model and make the application."""
+        settings = self.settings
+        stored = open_model(settings.model_path, settings.trusted)
+        return certifying_app(
+            stored.model,
+            service,
+            settings.tolerance,
+            settings.relative,
+            _stored_warnings(stored.about),
+            settings.silent,
+        )
+
+    def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
+        settings = self.settings
+        service = settings.service(self.paths, cells, number)
+        app = self.make_app(service)
+        if number == 0:
+            for warning in app.state.warnings:
+                log(f"warning: {warning}")
         simplefilter("ignore")  # what libraries think of strangers' rows would fill the log
-        try:
-            for bound in sockets:
-                bound.listen(BACKLOG)
-        except OSError as exc:
-            raise _cannot_listen(host, port, exc) from exc
-        address = f"[{host}]" if ":" in host else host
-        log(
-            f"{name} is running on http://{address}:{sockets[0].getsockname()[1]} (Ctrl+C stops it)"
-        )
-        config = uvicorn.Config(
+        listen(self.sockets, settings.host, settings.port)
+        server = make_server(
             app,
-            access_log=False,
-            server_header=False,
-            http="h11",
-            ws="none",
-            timeout_graceful_shutdown=SECONDS_TO_FINISH,
+            service,
+            header_seconds=settings.header_seconds,
+            drain_seconds=settings.drain_seconds,
+            finish_seconds=settings.finish_seconds,
+            tls_cert=settings.tls_cert,
+            tls_key=settings.tls_key,
         )
-        with suppress(KeyboardInterrupt):  # uvicorn raises it after it has stopped
-            uvicorn.Server(config).run(sockets=sockets)
+        when_ready()
+        try:
+            with suppress(KeyboardInterrupt):  # uvicorn raises it after it has stopped
+                server.run(sockets=self.sockets)
+        finally:
+            if service.log is not None:
+                service.log.close()
+
+    def say_running(self) -> None:
+        """Say where the service can be asked."""
+        host, scheme = self.settings.host, "http" if self.settings.tls_cert is None else "https"
+        address = f"[{host}]" if ":" in host else host
+        port = self.sockets[0].getsockname()[1]
+        log(f"{self.settings.name} is running on {scheme}://{address}:{port} (Ctrl+C stops it)")
 
 
 def _stored_warnings(about: dict[str, Any]) -> list[str]:
@@ -126,67 +228,3 @@ def _stored_warnings(about: dict[str, Any]) -> list[str]:
     quality = about.get("quality")
     found = quality.get("warnings") if isinstance(quality, dict) else None
     return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
-
-
-def bind_sockets(host: str, port: int) -> list[socket.socket]:
-    """A socket for each address that the host stands for, bound and not listening yet."""
-    if not host:
-        raise InputError(
-            "host is empty: give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for "
-            "all of them"
-        )
-    try:
-        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError) as exc:
-        raise InputError(
-            f"host is {host!r}, which is not an address that can be found ({exc}): give an address "
-            "of this machine"
-        ) from exc
-    bound: list[socket.socket] = []
-    failure: OSError | None = None
-    for family, kind, protocol, _, place in dict.fromkeys(places):
-        one = socket.socket(family, kind, protocol)
-        try:
-            if os.name == "posix":  # elsewhere it would let two services share a port
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # port 0: the same free one for all addresses
-            chosen = bound[0].getsockname()[1] if bound and not port else port
-            one.bind((place[0], chosen, *place[2:]))
-        except OSError as exc:
-            one.close()
-            failure = exc
-            if exc.errno == errno.EADDRNOTAVAIL:  # such as ::1 of localhost, where there is no IPv6
-                continue
-            break
-        bound.append(one)
-    else:
-        if bound:
-            return bound
-    for one in bound:
-        one.close()
-    assert failure is not None
-    raise _cannot_listen(host, port, failure) from failure
-
-
-def _cannot_listen(host: str, port: int, exc: OSError) -> InputError:
-    """Why a service cannot listen there, in a sentence."""
-    if exc.errno == errno.EADDRINUSE:
-        return InputError(
-            f"port {port} of {host} is in use: stop the program that listens there, or choose "
-            "another port"
-        )
-    if exc.errno in (errno.EACCES, errno.EPERM):
-        return InputError(
-            f"port {port} of {host} is not open to this user: choose a port of 1024 or above"
-        )
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return InputError(
-            f"host is {host!r}, which is not an address of this machine: give 127.0.0.1, or "
-            "0.0.0.0 for all of its addresses"
-        )
-    return InputError(
-        f"the service cannot listen on port {port} of {host!r} ({exc.strerror or exc}): choose "
-        "another host or port"
-    )

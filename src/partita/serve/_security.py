@@ -1,14 +1,18 @@
-"""What a request must have before its body is read: a known Host, the token, a bounded size."""
+"""What a request must have before it is answered: a known Host, a key, a bounded body in time."""
 
-import hmac
+import asyncio
 import ipaddress
 import re
 import socket
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputError
+from ._keys import Keys
 from ._responses import RequestRefusedError, refusal_response
 from ._web import ClientDisconnect, HTTPAuthorizationCredentials, Request
+
+CLOSE = {"Connection": "close"}  # where the rest of a body would go on coming in
 
 
 class KnownHosts:
@@ -19,17 +23,25 @@ class KnownHosts:
     header Host which name it believes it is asking.
     """
 
-    def __init__(self, app: Any, listening: str) -> None:
+    def __init__(self, app: Any, listening: str | None, allowed: Sequence[str] = ()) -> None:
         self.app, self.listening = app, listening
+        self._allowed = frozenset(_bare(name) for name in allowed)
+
+    def _knows(self, header: str) -> bool:
+        if _bare(header) in self._allowed:
+            return True
+        if self.listening is None:  # only the hosts that were named
+            return is_known_host(header, "127.0.0.1")
+        return is_known_host(header, self.listening)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         headers = (value for name, value in scope.get("headers", ()) if name == b"host")
         host = next(headers, b"").decode("latin-1")
-        if scope["type"] == "http" and host and not is_known_host(host, self.listening):
+        if scope["type"] == "http" and host and not self._knows(host):
             refusal = RequestRefusedError(
                 421,
                 f"the host {host[:80]!r} is not known to this service: ask by its address, or "
-                "start it with a token",
+                "start it with a token or with --allow-host",
             )
             await refusal_response(refusal)(scope, receive, send)
             return
@@ -43,10 +55,9 @@ def is_known_host(header: str, listening: str) -> bool:
     any port. Where other machines can reach the service, they may ask by any address (no name leads
     a browser to a Host that is an address) and by the machine's own name.
     """
-    found = re.fullmatch(r"(\[[^\[\]]+\]|[^:\[\]]+)(:\d*)?", header.strip())
-    if found is None:
+    name, here = _bare(header), listening.strip("[]").rstrip(".").lower()
+    if name is None:
         return False
-    name, here = (one.strip("[]").rstrip(".").lower() for one in (found[1], listening))
     if name == here or name == "localhost" or name.endswith(".localhost"):
         return True
     try:
@@ -54,6 +65,12 @@ def is_known_host(header: str, listening: str) -> bool:
     except ValueError:
         own = socket.gethostname().lower()
         return not is_loopback(listening) and name in (own, own.split(".")[0])
+
+
+def _bare(header: str) -> str | None:
+    """The name or address in a header Host, without its port; None if it is not valid."""
+    found = re.fullmatch(r"(\[[^\[\]]+\]|[^:/\[\]]+)(:\d*)?", header.strip())
+    return None if found is None else found[1].strip("[]").rstrip(".").lower()
 
 
 def is_loopback(host: str) -> bool:
@@ -64,43 +81,52 @@ def is_loopback(host: str) -> bool:
         return host.lower() == "localhost"
 
 
-def check_token_setting(token: str | None) -> None:
-    """Refuse a token that no header can carry."""
-    if token is not None and (
-        not token or any(char.isspace() or not char.isprintable() for char in token)
-    ):
-        raise InputError(
-            "token is empty or holds a space or a line break, which no header can carry: give "
-            "another, or none"
-        )
-
-
-def check_token(given: HTTPAuthorizationCredentials | None, token: str) -> None:
-    """Refuse a request without the token; the comparison takes the same time for any other."""
-    if given is None or not hmac.compare_digest(
-        given.credentials.encode("latin-1"), token.encode()
-    ):
+def check_key(given: HTTPAuthorizationCredentials | None, keys: Keys) -> str:
+    """Refuse a request without a key; return whose key it is."""
+    name = None if given is None else keys.name_of(given.credentials.encode("latin-1"))
+    if name is None:
         raise RequestRefusedError(
             401,
             "the token is missing or wrong: send the header Authorization: Bearer with this "
             "service's token",
+            headers={"WWW-Authenticate": "Bearer"},
         )
+    return name
 
 
-async def read_body(request: Request, max_bytes: int) -> bytes:
+def check_hosts(names: Sequence[str]) -> None:
+    """Refuse a name that no header Host can match."""
+    for name in names:
+        if _bare(name) is None:
+            raise InputError(
+                f"allowed_hosts holds {name!r}, which is not a host: give a name such as "
+                "models.example.org, without https:// and without a path"
+            )
+
+
+async def read_body(request: Request, max_bytes: int, seconds: float) -> bytes:
     """The body, counted while it comes in: a request may lie about its length, or not say it."""
     body = bytearray()
     too_large = RequestRefusedError(
-        413, f"the body is larger than {max_bytes} bytes: send fewer rows at a time"
+        413,
+        f"the body is larger than {max_bytes} bytes: send fewer rows at a time",
+        headers=CLOSE,
     )
     declared = request.headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > max_bytes):
         raise too_large
     try:
-        async for chunk in request.stream():
-            if len(body) + len(chunk) > max_bytes:
-                raise too_large
-            body += chunk
+        async with asyncio.timeout(seconds):
+            async for chunk in request.stream():
+                if len(body) + len(chunk) > max_bytes:
+                    raise too_large
+                body += chunk
+    except TimeoutError as exc:
+        raise RequestRefusedError(
+            408,
+            f"the body was not complete within {seconds:g} seconds: send it faster, or less",
+            headers=CLOSE,
+        ) from exc
     except ClientDisconnect as exc:
         raise RequestRefusedError(
             400, "the connection was closed before the body was complete"

@@ -3,12 +3,14 @@
 from ..errors import MissingExtraError
 
 try:
+    import h11
     import uvicorn
     from fastapi import Depends, FastAPI, Request, Response
     from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
     from pydantic import BaseModel
     from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ImportError as exc:
     raise MissingExtraError("fastapi", "serving a model", "partita[serve]") from exc
 
@@ -17,10 +19,12 @@ __all__ = [
     "ClientDisconnect",
     "Depends",
     "FastAPI",
+    "H11Protocol",
     "HTTPAuthorizationCredentials",
     "HTTPBearer",
     "HTTPException",
     "Request",
     "Response",
+    "h11",
     "uvicorn",
 ]

@@ -21,6 +21,7 @@ from typing import Any
 from .._support.optional import require
 from ..errors import MissingExtraError, StoreError
 from ._light_imports import without_torch
+from ._own_estimators import own_estimator
 
 SCHEMA = "schema.json"
 
@@ -62,9 +63,12 @@ def dump_estimator(part: str, fitted: Any) -> bytes:
 
 def load_estimator(name: str, content: bytes, trusted: Sequence[str]) -> Any:
     """The estimator in a skops file, if every type in it is trusted."""
-    skops_io = _skops_io()
     try:
         _check_sizes(name, content)
+        own = own_estimator(content, SCHEMA)
+        if own is not None:
+            return own
+        skops_io = _skops_io()
         unknown = sorted(set(skops_io.get_untrusted_types(data=content)) - {*TRUSTED, *trusted})
         if unknown:
             raise StoreError(
@@ -72,7 +76,7 @@ def load_estimator(name: str, content: bytes, trusted: Sequence[str]) -> Any:
                 f"--trust {unknown[0]} on the command line, or load(path, trusted={unknown!r})"
             )
         return skops_io.loads(content, trusted=[*TRUSTED, *trusted])
-    except StoreError:
+    except (StoreError, MissingExtraError):
         raise
     except Exception as exc:
         raise StoreError(f"{name} cannot be loaded ({type(exc).__name__}: {exc})") from exc

@@ -15,7 +15,9 @@ from .._support.types import Array
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
 from ..ensemble._full_model import full_predictions
+from ..ensemble._silent_sources import Heard, hear
 from ..rules import Rule
+from ..rules._silenced import silenced
 from ..rules._statements import Statement
 from ..tables._table import Table
 from ._tasks import TASKS
@@ -43,6 +45,8 @@ class CertifiedTable:
         Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
     fallback : array, optional
         The scores of the full model behind the vote, where the model has one.
+    heard : Heard, optional
+        Where sources may be silent: which are, and the model as it was fitted.
     """
 
     model: Any
@@ -53,6 +57,7 @@ class CertifiedTable:
     truth: Array | None = None
     by_truth: bool = False
     fallback: Array | None = None
+    heard: Heard | None = None
 
     @classmethod
     def of(
@@ -62,18 +67,24 @@ class CertifiedTable:
         tolerance: float | None = None,
         relative: float | None = None,
         truth: Array | None = None,
+        silent: Any = None,
         **more: Any,
     ) -> Self:
-        """Ask every submodel about the rows of X, once."""
+        """Ask every submodel about the rows of X, once; ``silent``: as ``certify`` takes it."""
         TASKS[model._task].check_tolerance(tolerance, relative)
-        table, ballots = model._ballots(X)
-        more["fallback"] = model._fallback_scores(table)
-        return cls(model, table, ballots, tolerance, relative, truth, **more)
+        heard = hear(model, X, silent)
+        more["fallback"] = model._fallback_scores(heard.table)
+        if silent is not None:
+            more["heard"] = heard
+        return cls(heard.model, heard.table, heard.ballots, tolerance, relative, truth, **more)
 
     def under(self, rule: Rule) -> Self:
         """The same ballots, decided and certified by another rule."""
         model = copy(self.model)
         model.rule_ = rule
+        if self.heard is not None:
+            own = self.model.rule_
+            model.rule_ = silenced(rule, own.detected, own.default)
         return replace(self, model=model)
 
     def __len__(self) -> int:
@@ -112,6 +123,8 @@ class CertifiedTable:
         proof: Certificates = self.model._certificates(
             self.ballots, self.statement, self.table, fallback=self.fallback
         )
+        if self.heard is not None and self.model is self.heard.model:
+            return self.heard.with_cost(proof, self.statement, self.fallback)
         return proof
 
     @cached_property
@@ -174,7 +187,12 @@ class CertifiedTable:
         """For every submodel, the share of rows in which its own vote fulfils the statement."""
         if self.statement is None:
             return np.full(self.ballots.shape[1], np.nan)
-        return np.asarray(self.statement.holds(self.model._votes(self.ballots)).mean(axis=0))
+        holds = self.statement.holds(self.model._votes(self.ballots))
+        if self.heard is None or self.heard.abstains is None:
+            return np.asarray(holds.mean(axis=0))
+        voted = ~self.heard.abstains
+        with np.errstate(invalid="ignore"):  # nothing is known of one that never votes
+            return np.asarray((holds & voted).sum(axis=0) / voted.sum(axis=0))
 
     @property
     def _gate(self) -> int:

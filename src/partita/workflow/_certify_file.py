@@ -58,6 +58,7 @@ class CertifiedFile(CertifiedTable):
             tolerance,
             relative,
             source.truth(piece),
+            source.silent,
             stored=source.stored,
             file=piece,
             on_training=source.on_training,
@@ -82,7 +83,11 @@ class CertifiedFile(CertifiedTable):
             out["radius"] = self.proof.radius
             if self.proof.runner_up is not None:
                 out["runner_up"] = self.proof.runner_up
+            if self.heard is not None:
+                out["silence_radius"] = self.proof.silence_radius
             out["critical_units"] = _name_lists(self.model.units_.names, self.critical_units)
+        if self.heard is not None and self.heard.units is not None:
+            out["silent_units"] = _name_lists(self.model.units_.names, self.heard.units.T)
         for radius, (low, high) in self.intervals.items():
             out[f"low_{radius}"], out[f"high_{radius}"] = low, high
         return out
@@ -105,6 +110,7 @@ def certify_file(
     verbose: int = 2,
     csv: CsvOptions | None = None,
     jobs: int | None = None,
+    silent: Any = None,
 ) -> CertifiedFile:
     """Certify all rows of a table, in memory.
 
@@ -124,8 +130,11 @@ def certify_file(
         How a CSV file is written, where that is not how the training table was.
     jobs : int, optional
         Threads; by default as the model was fitted.
+    silent : "detect" or list of str, optional
+        Silent sources; the table may lack their columns.
     """
-    source = open_prediction_table(open_model(model, trusted, jobs, verbose), data, csv=csv)
+    stored = open_model(model, trusted, jobs, verbose)
+    source = open_prediction_table(stored, data, csv=csv, silent=silent)
     return CertifiedFile.of_piece(source, source.file, tolerance, relative)
 
 
@@ -168,6 +177,7 @@ def certify_parquet(
     trusted: Sequence[str] = (),
     split: Split | None = None,
     verbose: int = 0,
+    silent: Any = None,
 ) -> dict[str, Any]:
     """Predict and certify every row of a table in Parquet, piece by piece.
 
@@ -192,6 +202,9 @@ def certify_parquet(
         Only the rows with this value.
     verbose : int, default=0
         1: progress on standard error.
+    silent : "detect" or list of str, optional
+        Silent sources, by the names of their units; "detect": those whose columns are all missing
+        in a row. The table may lack their columns.
 
     Returns
     -------
@@ -224,5 +237,5 @@ def certify_parquet(
     178
     """
     check_writable(out, (".parquet",))
-    source = open_prediction_table(open_model(model, trusted), data, split)
+    source = open_prediction_table(open_model(model, trusted), data, split, silent=silent)
     return certify_pieces(source, out, tolerance, relative, verbose)[0].to_dict(out)

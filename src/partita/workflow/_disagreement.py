@@ -13,9 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._support.types import Array
-from ..rules._agreement import blocks
+from ..rules._agreement_frontier import blocks
 from ..rules._left_out import supersets
 from ..rules._pooled import PooledLabels, PooledRule
+from ..rules._silenced_pools import SilencedPools
 
 # Values agree without a set if they span at most this share of what all models' values span.
 NARROWER = 0.5
@@ -49,8 +50,8 @@ class Disagreement:
     def of(cls, model: Any, ballots: Array) -> "Self | None":
         """Ask the models of an ensemble; None where its submodels do not leave units out."""
         rule = model.rule_
-        if not isinstance(rule, PooledRule):
-            return None
+        if not isinstance(rule, PooledRule) or isinstance(rule, SilencedPools):
+            return None  # with silent groups, models differ in what they may still say
         if isinstance(rule, PooledLabels):
             said = rule.model_votes(ballots)
             agree = ~rule.falls(ballots, rule.radius)

@@ -10,13 +10,16 @@ from functools import cached_property
 from typing import Any
 
 from .._support.types import Array
+from ..ensemble._silent_sources import columns_that_may_lack
 from ..errors import InputError
 from ..tables._csv_options import CsvOptions
 from ..tables._file import File, Split
 from ._stored_model import StoredModel
 
 # the columns that ``partita certify`` writes; ignored columns are passed through beside them
-WRITTEN = re.compile(r"prediction|radius|runner_up|critical_units|(low|high)_\d+")
+WRITTEN = re.compile(
+    r"prediction|radius|runner_up|silence_radius|(critical|silent)_units|(low|high)_\d+"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +34,14 @@ class PredictionTable:
         The table, of which a Parquet file's columns are not read yet.
     split : (column, value), optional
         Only the rows with this value are meant.
+    silent : "detect" or list of str, optional
+        Silent sources.
     """
 
     stored: StoredModel
     file: File
     split: Split | None = None
+    silent: Any = None
 
     @cached_property
     def on_training(self) -> bool:
@@ -65,7 +71,11 @@ class PredictionTable:
 
 
 def open_prediction_table(
-    stored: StoredModel, data: Any, split: Split | None = None, csv: CsvOptions | None = None
+    stored: StoredModel,
+    data: Any,
+    split: Split | None = None,
+    csv: CsvOptions | None = None,
+    silent: Any = None,
 ) -> PredictionTable:
     """Open a table to certify; an error where its columns are not the model's.
 
@@ -79,13 +89,16 @@ def open_prediction_table(
         Only the rows with this value.
     csv : CsvOptions, optional
         How a CSV file is written, where that is not how the training table was.
+    silent : "detect" or list of str, optional
+        Silent sources: the table may lack their columns, which count as missing.
     """
     stored.check_rule()
-    file = stored.schema.open(data, split=split, csv=csv)
+    may_lack = () if silent is None else columns_that_may_lack(stored.model, silent)
+    file = stored.schema.open(data, split=split, csv=csv, may_lack=may_lack)
     for name in stored.schema.ignore:
         if name in file.names and WRITTEN.fullmatch(name):
             raise InputError(
                 f"the ignored column {name!r} has the name of a column that certify writes: "
                 "rename it"
             )
-    return PredictionTable(stored, file, split)
+    return PredictionTable(stored, file, split, silent)

@@ -5,7 +5,7 @@ again) is opened here: by the kinds that were settled when the model was fitted,
 own cells look like. The target is read here too, in the one form that submodels learn.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,16 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError
+from ..tables._absent import CompletedFile
 from ..tables._csv_options import CsvOptions
 from ..tables._file import File, Split
 from ..tables._kinds import BOOLEAN, NUMBER, TEXT
 from ..tables._open import open_file
 from ._tasks import Task
+
+SILENT_ADVICE = (
+    "add it, or, if its source is silent, say so with --silent detect (in Python: silent='detect')"
+)
 
 
 @dataclass(frozen=True)
@@ -52,10 +57,13 @@ class Schema:
         split: Split | None = None,
         csv: CsvOptions | None = None,
         needs_target: bool = False,
+        may_lack: Collection[str] | None = None,
     ) -> File:
         """Open a table with these columns; an error where it has others.
 
-        ``csv``: how it is written, where that is not how the training table was.
+        ``csv``: how it is written, where that is not how the training table was; ``may_lack``:
+        columns of silent sources, which are missing values where the table does not have them, or
+        None where it is not about predicting.
         """
         as_text = [self.target] if self.target and self.target_kind == TEXT else []
         # a target that is not text is read as it looks, and its kind is compared later
@@ -63,16 +71,24 @@ class Schema:
         if csv is not None and self.csv is not None:
             csv = csv.with_fallback(self.csv.to_dict())
         file = open_file(path, argument, kinds=kinds, split=split, csv=csv or self.csv)
-        self._check_names(file, argument, needs_target)
+        absent = {
+            name: kind
+            for name, kind in self.kinds.items()
+            if name in (may_lack or ()) and name not in file.names
+        }
+        if absent:
+            file = CompletedFile(file, absent)
+        advice = "add it" if may_lack is None else SILENT_ADVICE
+        self._check_names(file, argument, needs_target, advice)
         return file
 
-    def _check_names(self, file: File, argument: str, needs_target: bool) -> None:
+    def _check_names(self, file: File, argument: str, needs_target: bool, advice: str) -> None:
         needed = [*self.kinds, *([self.target] if needs_target and self.target else [])]
         missing = next((name for name in needed if name not in file.names), None)
         if missing is not None:
             raise InputError(
                 f"{argument} {str(file.path)!r} lacks the column {missing!r}, which the training "
-                f"table has: {file.advice or 'add it'}"
+                f"table has: {file.advice or advice}"
             )
         known = {*self.kinds, *self.ignore, self.target}
         extra = next((name for name in file.names if name not in known), None)

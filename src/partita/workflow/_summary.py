@@ -25,6 +25,7 @@ from ._class_counts import (
     count_pairs,
     kept_predictions,
 )
+from ._silence_counts import SilenceCounts
 from ._tasks import TASKS
 from ._wording import answer_text, failure_warning, percent
 
@@ -74,6 +75,8 @@ class Summary:
         The share of the most common label among the training rows, 0 where it is not known.
     cure : str
         What may help a model that is nearly a constant.
+    silence : SilenceCounts, optional
+        What was silent, where sources may be.
     """
 
     counts: Counts
@@ -93,6 +96,7 @@ class Summary:
     pairs: Pairs = field(default_factory=dict)
     common: float = 0.0
     cure: str = CURE
+    silence: SilenceCounts | None = None
 
     @classmethod
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
@@ -111,10 +115,12 @@ class Summary:
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
             cure=model._constant_cure,
+            silence=SilenceCounts.of(certified),
         )
         if proof is not None and summary.predicted:
             summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
-            shares_known = getattr(model.rule_, "shares", None)
+            rule = getattr(model.rule_, "rule", model.rule_)  # of ballots with silence, too
+            shares_known = getattr(rule, "shares", None)
             summary.common = 0.0 if shares_known is None else float(np.max(shares_known))
         if truth is None or proof is None:
             return summary
@@ -153,6 +159,7 @@ class Summary:
             add_pairs(self.pairs, other.pairs),
             self.common,
             self.cure,
+            None if self.silence is None or other.silence is None else self.silence + other.silence,
         )
 
     def constant_answer(self) -> dict[str, Any] | None:
@@ -302,6 +309,8 @@ class Summary:
             found["kept_predictions"] = {str(json_value(label)): rows for label, rows in kept}
         if self.by_fallback is not None:
             found["fallback_rows"] = self.by_fallback
+        if self.silence is not None:
+            found["silence"] = self.silence.to_dict()
         return found | {
             "on_training": self.on_training,
             "failed_submodels": quality["failed"],

@@ -1,0 +1,90 @@
+"""Ballots of all submodels: from one pass where their trees are flat, else one by one."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+
+from .._support.parallel import on_one_thread, run_each
+from .._support.types import Array
+from ..errors import SubmodelWarning
+from ..tables._memory import one_row, open_table
+from ..tables._table import Table
+from ._canary import canaries, check_same_fit, check_same_scores, sample_rows
+from ._failures import fit_one, score_one
+from ._one_pass import one_pass
+from ._plan import Plan
+
+FEW_ROWS = 1000  # for fewer rows starting threads takes longer than scoring
+
+
+class Scoring:
+    """How an ensemble asks its submodels."""
+
+    estimators_: Any
+    fixed_ballot_: Array
+    on_failure: str
+    n_jobs: int | None
+    verbose: int
+    _score: Any
+    _tree_score: Any
+    _columns: Any
+    describe: Any
+
+    def _scores(self, table: Table) -> Iterator[Array]:
+        """Yield each submodel's ballots for all rows."""
+        together = self._scores_together(table)
+        if together is None:
+            yield from self._scores_one_by_one(table)
+        else:
+            yield from np.moveaxis(together, 1, 0)
+
+    def _scores_together(self, table: Table) -> Array | None:
+        """Return all ballots from one pass; None where submodels must be asked one by one."""
+        columns = [self._columns(t) for t in range(len(self.estimators_))]
+        found = one_pass(self, self.estimators_, columns) if table.reads_apart else None
+        fixed = np.asarray(self.fixed_ballot_)
+        return None if found is None else found.ballots(table, self._tree_score(), fixed)
+
+    def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
+        score, may_fail = self._score(), self.on_failure == "vote"
+        settings = (one_row, table.n_rows, self.fixed_ballot_)
+        jobs = (
+            (score, model, table.take(self._columns(t)), *settings, self.describe(t), may_fail)
+            for t, model in enumerate(self.estimators_)
+        )
+        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
+        for scores, failure in run_each(
+            score_one, jobs, n_jobs, len(self.estimators_), "scored", max(0, self.verbose - 1)
+        ):
+            if failure:
+                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
+            yield scores
+
+    def _check_canaries(
+        self, table: Table, target: Array, plan: Plan, owner: Array | None, fitted: list[Any]
+    ) -> Array:
+        """Fit a few submodels again, alone; return the ballots of the rows compared."""
+        rows = sample_rows(table.n_rows)
+        score, config = self._score(), get_config()
+
+        def scores(model: Any, t: int) -> Array:
+            X = table.take(plan.columns[t], rows)
+            job = (score, model, X, one_row, len(rows), self.fixed_ballot_, plan.names[t], True)
+            ballot: Array = on_one_thread(config, score_one, *job)[0]
+            return ballot
+
+        found = one_pass(self, fitted, plan.columns) if table.reads_apart else None
+        sample = table.take(list(range(table.n_columns)), rows) if found else None
+        fixed = np.asarray(self.fixed_ballot_)
+        ballots = found.ballots(open_table(sample), self._tree_score(), fixed) if found else None
+        if ballots is None:
+            ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
+        for t in canaries(len(plan)):
+            job = plan.fit_arguments(table, target, owner, t)
+            (again,) = run_each(fit_one, [job], 1, 1, "", 0, serial=True)
+            check_same_fit(fitted[t], again, plan.names[t])
+            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])
+        return ballots

@@ -1,0 +1,37 @@
+"""First /ready fails, then new requests are refused."""
+
+from partita import serve
+from partita.serve._lifecycle import Lifecycle
+
+from .client import CANCER, ask, refused, rows_of, strict
+
+
+def test_the_steps_to_the_end():
+    life = Lifecycle()
+    assert (life.ready, life.refuses_new) == (True, False)
+    life.stop_being_ready()
+    assert (life.ready, life.refuses_new) == (False, False)
+    life.refuse_new()
+    assert (life.ready, life.refuses_new) == (False, True)
+
+
+def test_probes_and_requests_follow_them(classifier):
+    app, rows = serve.make_app(classifier), {"rows": rows_of(CANCER[:1])}
+    life = app.state.service.lifecycle
+
+    def probes():
+        return [ask(app, b"", path, "GET").status_code for path in ("/live", "/ready", "/health")]
+
+    assert probes() == [200, 200, 200]
+    assert strict(ask(app, b"", "/ready", "GET")) == {"status": "ready"}
+    life.stop_being_ready()
+    assert probes() == [200, 503, 200]
+    still = ask(app, rows)
+    assert (still.status_code, still.headers["connection"]) == (200, "close")
+    life.refuse_new()
+    answer = ask(app, rows)
+    refused(answer, 503, "the service is stopping")
+    assert answer.headers.get_list("connection") == ["close"]
+    assert int(answer.headers["retry-after"]) >= 1
+    assert probes() == [200, 503, 200]
+    assert ask(app, b"", "/metrics", "GET").status_code == 200
