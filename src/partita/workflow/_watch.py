@@ -87,7 +87,8 @@ class Watcher:
         self._bets = Bets(self.at_most)
         self._log_wealth = np.zeros(n_tests)
         self._counted, self._contradictions = np.zeros((2, n_tests), dtype=np.int64)
-        # when each test's wealth was last at its start or below: row, counted, contradictions
+        # each test's lowest wealth, and when that was last: the next row, counted, contradictions
+        self._lowest = np.zeros(n_tests)
         self._quiet = np.zeros((3, n_tests), dtype=np.int64)
         self._trace = Trace(n_tests)
         if state is not None:
@@ -130,6 +131,8 @@ class Watcher:
         log_wealth = self._bets.update(contradicts, found.counted)
         counted = self._counted + np.cumsum(found.counted, axis=0)
         contradictions = self._contradictions + np.cumsum(contradicts, axis=0)
+        lowest = np.minimum.accumulate(np.vstack([self._lowest, log_wealth]), axis=0)[1:]
+        low = log_wealth <= lowest + ROUNDING
         self._trace.add(rows, log_wealth)
         known = {alarm.source for alarm in self.alarms}
         above = log_wealth >= self.log_limit + ROUNDING
@@ -139,7 +142,7 @@ class Watcher:
             if self.usual.sources[t] not in known
         ]
         for k, t in sorted(new):
-            since = self._quiet_at(t, rows[: k + 1], log_wealth, counted, contradictions)
+            since = self._quiet_at(t, rows, low[: k + 1], counted, contradictions)
             self.alarms.append(
                 Alarm(
                     source=self.usual.sources[t],
@@ -153,19 +156,19 @@ class Watcher:
                 )
             )
         for t in range(len(self._counted)):
-            self._quiet[:, t] = self._quiet_at(t, rows, log_wealth, counted, contradictions)
-        self._log_wealth = log_wealth[-1]
+            self._quiet[:, t] = self._quiet_at(t, rows, low, counted, contradictions)
+        self._log_wealth, self._lowest = log_wealth[-1], lowest[-1]
         self._counted, self._contradictions = counted[-1], contradictions[-1]
 
     def _quiet_at(
-        self, t: int, rows: Array, log_wealth: Array, counted: Array, contradictions: Array
+        self, t: int, rows: Array, low: Array, counted: Array, contradictions: Array
     ) -> tuple[int, int, int]:
-        """The row after which a test's wealth was never at its start or below, and counts there."""
-        quiet = np.flatnonzero(log_wealth[: len(rows), t] <= ROUNDING)
-        if not len(quiet):
+        """The row after a test's wealth was last at its lowest, and the counts up to there."""
+        found = np.flatnonzero(low[:, t])
+        if not len(found):
             row, n, k = self._quiet[:, t].tolist()
             return row, n, k
-        last = quiet[-1]
+        last = found[-1]
         return int(rows[last]) + 1, int(counted[last, t]), int(contradictions[last, t])
 
     @property
@@ -214,6 +217,7 @@ class Watcher:
             # null: nothing is at stake yet
             "log_stakes": [[None if np.isinf(x) else x for x in own] for own in stakes.tolist()],
             "log_wealth": self._log_wealth.tolist(),
+            "lowest": self._lowest.tolist(),
             "counted": self._counted.tolist(),
             "contradictions": self._contradictions.tolist(),
             "quiet": self._quiet.tolist(),
@@ -243,6 +247,7 @@ class Watcher:
             self._bets.log_stakes = np.array(stakes).reshape(n_tests, len(FACTORS))
             self._bets.n_rows, self.rows = int(state["used"]), int(state["rows"])
             self._log_wealth = np.array(state["log_wealth"], float).reshape(n_tests)
+            self._lowest = np.array(state["lowest"], float).reshape(n_tests)
             self._counted = np.array(state["counted"], np.int64).reshape(n_tests)
             self._contradictions = np.array(state["contradictions"], np.int64).reshape(n_tests)
             self._quiet = np.array(state["quiet"], np.int64).reshape(3, n_tests)

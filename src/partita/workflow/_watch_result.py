@@ -30,7 +30,7 @@ class Alarm:
     time : Any
         When that row came, if it is known.
     since : int
-        The row from which on the wealth was above its start: about when the change began.
+        The row after which the wealth rose from its lowest: about when the change began.
     counted, contradictions : int
         Rows since then that say something about the source, and how many contradict the outcome.
     usual : float
