@@ -123,7 +123,7 @@ def evidence(model: Any, ballots: Array) -> Evidence:
 
 
 def _by_source(model: Any, of_submodels: Array) -> Array:
-    """Scores by source: those of submodels, or for overlapping sets a unit's upper median.
+    """Scores by source: those of submodels, or for overlapping sets a unit's lower median.
 
     A unit contradicts the outcome if more than half of its submodels do.
     """

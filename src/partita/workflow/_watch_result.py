@@ -130,9 +130,11 @@ class Trace:
     def add(self, rows: Array, log_wealth: Array) -> None:
         """Add further rows; one entry each of ``rows``."""
         start = -self._seen % self._stride
+        self._seen += len(rows)
+        if start >= len(rows):  # a service adds row by row
+            return
         self.rows = np.concatenate([self.rows, rows[start :: self._stride]])
         self.log_wealth = np.concatenate([self.log_wealth, log_wealth[start :: self._stride]])
-        self._seen += len(rows)
         while len(self.rows) > MOST_POINTS:
             self.rows, self.log_wealth = self.rows[::2], self.log_wealth[::2]
             self._stride *= 2
