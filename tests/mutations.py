@@ -940,6 +940,49 @@ BUGS = [
         "    if len(",
         ("tests/report/test_suspects.py",),
     ),
+    # ---- watching sources: alarms more often than stated, or blame for the wrong ones ----
+    Bug(
+        "watch: the usual rate without its bound",
+        "workflow/_usual.py",
+        "return np.where(self.counted > 0, upper, 1.0)",
+        "return np.where(self.counted > 0, np.nan_to_num(self.rates), 1.0)",
+        ("tests/workflow/test_watch.py", "tests/workflow/test_usual.py"),
+    ),
+    Bug(
+        "watch: ties are taken out of the bound of a learnt threshold",
+        "workflow/_usual.py",
+        "        contradictions[source] = n - k\n",
+        "        contradictions[source] = found.contradicts(thresholds)[:, source].sum()\n",
+        ("tests/workflow/test_usual.py",),
+    ),
+    Bug(
+        "watch: stakes start anew with every batch",
+        "workflow/_betting.py",
+        "        self.n_rows += len(contradicts)\n",
+        "",
+        ("tests/workflow/test_betting.py",),
+    ),
+    Bug(
+        "watch: a whole new stake at every row",
+        "workflow/_betting.py",
+        "begins = -np.log(n * (n + 1))[:, None, None] - (",
+        "begins = -(",
+        ("tests/workflow/test_betting.py",),
+    ),
+    Bug(
+        "watch: rows count in which the submodel alone may have decided",
+        "workflow/_evidence.py",
+        "proof.radius[:, None] >= 1",
+        "proof.radius[:, None] >= 0",
+        ("tests/exhaustive/test_evidence.py",),
+    ),
+    Bug(
+        "watch: every source has all false alarms to itself",
+        "workflow/_watch.py",
+        "level = self.false_alarms / (2 * n_tests)",
+        "level = self.false_alarms",
+        ("tests/workflow/test_watch.py",),
+    ),
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",

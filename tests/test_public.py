@@ -142,13 +142,19 @@ PUBLIC = {
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"],
     "partita.workflow": [
+        "Alarm",
         "Choice",
+        "Usual",
+        "WatchResult",
+        "Watcher",
         "certify_parquet",
         "choose",
         "fit_parquet",
+        "learn_usual",
         "search_offsets",
         "search_rules",
         "sweep",
+        "watch",
     ],
 }
 # Without a name of their own for users: the command line is used as a command, and the kernels take

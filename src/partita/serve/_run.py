@@ -4,11 +4,15 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from warnings import simplefilter
 
 from .._support.progress import log
-from ..workflow._stored_model import open_model
+from ..errors import PartitaError
+from ..store._usual import read_usual
+from ..workflow._stored_model import StoredModel, open_model
+from ..workflow._usual import Usual
 from ._app import PATHS, certifying_app
 from ._metrics import n_cells, request_families
 from ._security import is_loopback
@@ -16,6 +20,7 @@ from ._server import make_server
 from ._service import Limits, Service
 from ._settings import RunSettings
 from ._sockets import bind_sockets, listen
+from ._source_watch import source_families
 from ._web import FastAPI
 from ._workers import Workers
 
@@ -145,7 +150,7 @@ def run(
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
         sockets = [opened.enter_context(bound) for bound in bind_sockets(host, port)]
-        worker = Worker(settings, sockets)
+        worker = Worker(settings, sockets, sources=_watched_sources(model_path))
         if not worker.has_key and not is_loopback(host):
             log(f"warning: other machines can reach {host}, and there is no token: anybody may ask")
         if workers == 1:
@@ -165,6 +170,7 @@ class Worker:
     settings: RunSettings
     sockets: list[socket.socket]
     paths: Sequence[str] = PATHS
+    sources: Sequence[str] = ()  # that are watched; settled once, since workers share their cells
 
     @property
     def has_key(self) -> bool:
@@ -174,7 +180,7 @@ class Worker:
     @property
     def n_cells(self) -> int:
         """How many numbers each worker shares with the others."""
-        return n_cells(request_families(self.paths))
+        return n_cells((*request_families(self.paths), *source_families(self.sources)))
 
     def make_app(self, service: Service) -> FastAPI:
         """Load the model and make the application."""
@@ -187,11 +193,22 @@ class Worker:
             settings.relative,
             _stored_warnings(stored.about),
             settings.silent,
+            self._usual(stored),
         )
+
+    def _usual(self, stored: StoredModel) -> Usual | None:
+        """What is usual, if it still is what the metrics have room for."""
+        if not self.sources:
+            return None
+        with suppress(PartitaError):
+            usual = stored.usual
+            if usual is not None and usual.sources == tuple(self.sources):
+                return usual
+        return None
 
     def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
         settings = self.settings
-        service = settings.service(self.paths, cells, number)
+        service = settings.service(self.paths, cells, number, source_families(self.sources))
         app = self.make_app(service)
         if number == 0:
             for warning in app.state.warnings:
@@ -221,6 +238,18 @@ class Worker:
         address = f"[{host}]" if ":" in host else host
         port = self.sockets[0].getsockname()[1]
         log(f"{self.settings.name} is running on {scheme}://{address}:{port} (Ctrl+C stops it)")
+
+
+def _watched_sources(path: Any) -> tuple[str, ...]:
+    """The sources that are watched; none without a valid usual.json beside the model."""
+    if not Path(path).exists():
+        return ()  # loading says so
+    try:
+        found = read_usual(path)
+        return () if found is None else Usual.from_dict(found["usual"]).sources
+    except PartitaError as exc:
+        log(f"warning: sources are not watched: {exc}")
+        return ()
 
 
 def _stored_warnings(about: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 from .. import __version__
 from ..errors import InputError
 from ._keys import Keys
-from ._metrics import Metrics
+from ._metrics import Family, Metrics
 from ._request_log import RequestLog
 from ._service import Limits, Service
 
@@ -76,13 +76,15 @@ class RunSettings:
                 f"({exc}): give a certificate and its private key as PEM files"
             ) from exc
 
-    def service(self, paths: Sequence[str], cells: Any, worker: int) -> Service:
+    def service(
+        self, paths: Sequence[str], cells: Any, worker: int, further: Sequence[Family] = ()
+    ) -> Service:
         """The service of one worker process."""
         log = None if self.request_log is None else RequestLog(self.request_log, worker)
         constants = {"model": self.name, "version": __version__}
         return Service(
             self.name,
-            Metrics(paths, self.low_radius, constants, cells, worker),
+            Metrics(paths, self.low_radius, constants, cells, worker, further),
             self.limits,
             Keys(self.token, self.api_keys),
             self.host,
