@@ -16,8 +16,19 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._app import make_app
+    from ._federation import Federation, PartyAnswers
+    from ._parties import Party
     from ._run import run
 
-__all__ = ["make_app", "run"]
+__all__ = ["Federation", "Party", "PartyAnswers", "make_app", "run"]
 
-__getattr__, __dir__ = lazy_names(__name__, {"make_app": "_app", "run": "_run"})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Federation": "_federation",
+        "Party": "_parties",
+        "PartyAnswers": "_federation",
+        "make_app": "_app",
+        "run": "_run",
+    },
+)
