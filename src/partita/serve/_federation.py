@@ -7,8 +7,8 @@ moves its own ballot and no other. Rows never come here, only keys go out and ba
 import asyncio
 import json
 import math
-import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,8 +113,6 @@ class Federation:
         self.timeout = float(timeout)
         self.vote = PartyVote([party.name for party in self.parties], classes, rule, default)
         self._lines = [Line(party) for party in self.parties]
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
     def classes(self) -> list[Any] | None:
@@ -141,8 +139,9 @@ class Federation:
         InputError
             If there is no key, or one is neither a text nor a whole number.
         """
-        future = asyncio.run_coroutine_threadsafe(self.ask_soon(keys), self._running_loop())
-        return future.result()
+        # in a thread of its own: the caller's may run an event loop already, as in a notebook
+        with ThreadPoolExecutor(1, thread_name_prefix="federation") as thread:
+            return thread.submit(asyncio.run, self.ask_soon(keys)).result()
 
     async def ask_soon(self, keys: Sequence[Any]) -> PartyAnswers:
         """Ask all parties, in an event loop of yours; otherwise like :meth:`ask`.
@@ -180,23 +179,6 @@ class Federation:
                     reason = str(exc)
             reasons.append(reason)
         return PartyAnswers(ballots, tuple(reasons), tuple(reply.seconds for reply in replies))
-
-    def _running_loop(self) -> asyncio.AbstractEventLoop:
-        """An event loop in a thread of its own: callers may have one already."""
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                threading.Thread(
-                    target=self._loop.run_forever, name="federation", daemon=True
-                ).start()
-            return self._loop
-
-    def close(self) -> None:
-        """End the thread that asks; a later question starts another."""
-        with self._lock:
-            if self._loop is not None:
-                self._loop.call_soon_threadsafe(self._loop.stop)
-                self._loop = None
 
     # ---- predictions and certificates ----
 

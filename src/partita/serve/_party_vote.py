@@ -17,7 +17,7 @@ from ..certificates import Certificates, Counts
 from ..collective import criticality
 from ..ensemble._ballots import FLOOR
 from ..errors import InputError
-from ..rules import Agreement, Median, Rule, TopK, named_rule
+from ..rules import Median, Rule, TopK, named_rule
 from ..rules._bounds import bounds_around
 from ..rules._silenced import silenced
 from ..silence import Silence
@@ -208,7 +208,7 @@ def check_classes(classes: Any) -> list[Any]:
 
 def _check_rule(rule: Rule, classes: list[Any] | None) -> None:
     rule.check()
-    if isinstance(rule, TopK | Agreement):
+    if isinstance(rule, TopK):
         raise InputError(
             f"rule is {rule!r}, which cannot decide between parties: use plurality, runoff, "
             "tournament or median"
