@@ -36,9 +36,8 @@ def stranger(speak):
     stopped = threading.Event()
 
     def serve(connection):
-        with connection:
-            with suppress(OSError):  # the other side has gone
-                speak(connection, *request_of(connection))
+        with connection, suppress(OSError):  # the other side has gone
+            speak(connection, *request_of(connection))
 
     def accept():
         while not stopped.is_set():
