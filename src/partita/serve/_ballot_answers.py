@@ -22,7 +22,7 @@ FIXED_BYTES = 1024
 
 def answer_bytes(classes: Sequence[Any] | None, ballots: Array) -> bytes:
     """The body of an answer; rows of NaN become null."""
-    missing = np.isnan(ballots).reshape(len(ballots), -1).any(axis=1)
+    missing = np.asarray(np.isnan(ballots).reshape(len(ballots), -1).any(axis=1))
     # a float32 has the same value as a float64, which JSON gives back bit for bit
     rows = [None if gone else row for gone, row in zip(missing, ballots.tolist(), strict=True)]
     names = None if classes is None else list(classes)

@@ -21,6 +21,7 @@ from ._key_requests import keys_schema, parse_keys
 from ._metrics import Family
 from ._observer import note
 from ._parties_file import PartiesFile
+from ._party_vote import silent_parties
 from ._responses import Counts, RequestRefusedError, Row, json_bytes
 from ._security import is_loopback, read_body
 from ._service import OPERATIONS, Service, new_app
@@ -202,7 +203,7 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
     """Certify what the parties answered."""
     vote, ballots = file.federation.vote, answers.ballots
     width = (file.tolerance, file.relative)
-    silent = np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2)
+    silent = silent_parties(ballots)
     parties = [
         {"name": name, "silent": reason or None}
         for name, reason in zip(vote.names, answers.reasons, strict=True)
@@ -247,7 +248,7 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
 
 
 def _named(names: Sequence[str], chosen: Array) -> list[str]:
-    return [names[k] for k in np.flatnonzero(chosen)]
+    return [names[k] for k in np.flatnonzero(chosen).tolist()]
 
 
 def _proven(file: PartiesFile) -> dict[str, Any]:

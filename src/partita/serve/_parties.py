@@ -160,11 +160,11 @@ def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
     # whoever stood there twice would have two votes, and owning it would count as one
     for what, seen in (
         ("name", [party.name for party in listed]),
-        ("address", [(*party.place, party.path) for party in listed]),
+        ("address", ["{}:{}".format(*party.place) + party.path for party in listed]),
     ):
         twice = next((one for one in seen if seen.count(one) > 1), None)
         if twice is not None:
-            shown = twice if isinstance(twice, str) else f"{twice[0]}:{twice[1]}"
+            shown = twice.removesuffix("/ballot")
             raise InputError(f"two parties have the {what} {shown!r}: each needs its own")
     return listed
 

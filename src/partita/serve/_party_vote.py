@@ -49,7 +49,7 @@ class PartyVote:
         _check_rule(chosen, self.classes)
         labels = np.empty(0) if self.classes is None else self._labels
         # None: parties took part in no training table that constants could come from
-        self.rule = chosen.resolve(None, labels)
+        self.rule: Any = chosen.resolve(None, labels)
         self.silenced: Any = silenced(self.rule, True, self._fixed_ballot(default))
         self._check_settings()
 
@@ -93,10 +93,10 @@ class PartyVote:
         NaN where a party is silent. The radius counts parties; ``silence`` says what silence cost.
         """
         counts = Counts("parties", len(self.names))
-        silent = np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2)
+        silent = silent_parties(ballots)
         if self.classes is None:
             bounds = self.bounds(ballots, tolerance, relative)
-            proof = self.silenced.certify(ballots, *bounds)
+            proof: Certificates = self.silenced.certify(ballots, *bounds)
         else:
             proof = self.silenced.certify(ballots)
         without = np.array(proof.radius)
@@ -133,7 +133,7 @@ class PartyVote:
         """The radius that rows would have if silent parties sided with the prediction."""
         decided = proof.prediction[rows]
         if self.classes is None:
-            centre, stretch = self.rule.centre or 0.0, self.rule.stretch  # type: ignore[attr-defined]
+            centre, stretch = self.rule.centre or 0.0, self.rule.stretch
             value = centre + (decided - centre) / stretch
             filled = np.where(silent, value[:, None], ballots)
             low, high, _ = bounds_around(decided, tolerance=tolerance, relative=relative)
@@ -182,7 +182,7 @@ class PartyVote:
         Only rows with a radius of at least 1 count: there no single party decides what it is
         compared with.
         """
-        silent = np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2)
+        silent = silent_parties(ballots)
         counted = ~silent & (np.asarray(proof.radius) >= 1)[:, None]
         votes = np.asarray(self.silenced.votes(ballots))
         if self.classes is None:
@@ -192,6 +192,11 @@ class PartyVote:
         else:
             agrees = self._labels[votes] == proof.prediction[:, None]
         return counted.sum(axis=0), (counted & ~agrees).sum(axis=0)
+
+
+def silent_parties(ballots: Array) -> Array:
+    """bool (rows, parties): who has no ballot."""
+    return np.asarray(np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2))
 
 
 def check_classes(classes: Any) -> list[Any]:
