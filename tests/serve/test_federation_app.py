@@ -4,7 +4,6 @@ import json
 
 import httpx
 import numpy as np
-import pytest
 
 from partita import store
 from partita.serve import Federation, Party
