@@ -13,9 +13,11 @@ PARTIES = "Federated parties"
 
 
 def serve(
-    model: Annotated[
+    stored_model: Annotated[
         Path | None,
-        typer.Argument(help="A model that partita fit stored; none with --parties."),
+        typer.Argument(
+            metavar="[MODEL]", help="A model that partita fit stored; none with --parties."
+        ),
     ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8000,
@@ -134,7 +136,7 @@ def serve(
     from ..serve import run
 
     run(
-        model,
+        stored_model,
         host=host,
         port=port,
         workers=workers,

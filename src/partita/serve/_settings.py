@@ -91,13 +91,13 @@ class RunSettings:
         refused = [*of_model] if self.parties is not None else [*of_model][:3] if as_party else []
         wrong = next((name for name in refused if of_model[name] is not None), None)
         if wrong is not None:
-            cure = (
-                "write it into parties.toml"
-                if wrong in ("tolerance", "relative")
-                else "leave it out"
-            )
-            who = "a coordinator" if self.parties is not None else "a party"
-            raise InputError(f"{wrong} is not for {who}: {cure}")
+            if self.parties is None:
+                raise InputError(
+                    f"{wrong} is not for a party, which only answers with ballots: leave it out"
+                )
+            in_file = wrong in ("tolerance", "relative")
+            cure = "write it into parties.toml" if in_file else "leave it out"
+            raise InputError(f"{wrong} is not for a coordinator: {cure}")
 
     def _check_tls(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
