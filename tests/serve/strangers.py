@@ -30,13 +30,16 @@ def request_of(connection):
 
 
 @contextmanager
-def stranger(speak):
+def stranger(speak, tls=None):
     """A server that calls ``speak(connection, head, keys)`` for each request; its address."""
     listening = socket.create_server(("127.0.0.1", 0))
     stopped = threading.Event()
 
-    def serve(connection):
-        with connection, suppress(OSError):  # the other side has gone
+    def serve(raw):
+        with (
+            suppress(OSError),  # the other side has gone
+            raw if tls is None else tls.wrap_socket(raw, server_side=True) as connection,
+        ):
             speak(connection, *request_of(connection))
 
     def accept():

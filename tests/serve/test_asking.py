@@ -1,6 +1,9 @@
 """Asking: whatever one party does, the others are heard, and nothing takes longer than allowed."""
 
 import asyncio
+import shutil
+import ssl
+import subprocess
 import threading
 import time
 
@@ -129,6 +132,35 @@ def test_a_party_that_speaks_no_tls_is_silent():
         reply = ask([address.replace("http:", "https:")], 5)[0]
     assert reply.content is None
     assert reply.reason
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
+def test_a_party_must_have_a_certificate_that_is_trusted(tmp_path):
+    """Whoever stands at the address with another certificate is not the party."""
+    for name in ("own", "other"):
+        subprocess.run(
+            [
+                *("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"),
+                *("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"),
+                *("-keyout", tmp_path / f"{name}.key", "-out", tmp_path / f"{name}.pem"),
+            ],
+            check=True,
+            capture_output=True,
+        )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "own.pem", tmp_path / "own.key")
+    with stranger(GOOD, context) as address:
+        place = address.replace("http:", "https:")
+        by_name = place.replace("127.0.0.1", "localhost")
+        assert ask([by_name], 10, ca=tmp_path / "own.pem")[0].content == b"good"
+        for where, settings in [
+            (by_name, {"ca": tmp_path / "other.pem"}),
+            (by_name, {}),
+            (place, {"ca": tmp_path / "own.pem"}),  # the certificate is for another name
+        ]:
+            reply = ask([where], 10, **settings)[0]
+            assert reply.content is None
+            assert reply.reason == "no trusted TLS connection"
 
 
 def test_a_failure_of_our_own_is_one_party_only(monkeypatch):

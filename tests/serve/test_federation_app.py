@@ -1,9 +1,11 @@
 """A coordinator: real processes on loopback, honest, killed, lying, slow and raving."""
 
+import asyncio
 import json
 
 import httpx
 import numpy as np
+import pytest
 
 from partita import store
 from partita.serve import Federation, Party
@@ -14,7 +16,7 @@ from partita.serve._service import Limits, Service
 
 from .client import CANCER, ask, refused, server, strict
 from .federated import CLASSES, KEY, KEYS, fitted, parties, parties_toml
-from .strangers import dripping, endless, says, strangers, votes
+from .strangers import dripping, endless, late, says, strangers, votes
 
 ILL, WELL = [0.0, -5.0], [-5.0, 0.0]
 NOBODY = "http://127.0.0.1:9"
@@ -162,6 +164,35 @@ def test_requests_that_are_refused():
         refused(ask(app, body), status, word)
     refused(ask(app, {}, "/ballot"), 404, "use POST /certify or GET /health")
     refused(ask(app_of([NOBODY], Limits(max_waiting=1)), {"keys": "a"}), 422)
+
+
+def test_too_many_requests_at_once_are_told_to_come_back():
+    async def at_once(app):
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://here") as client:
+            asked = (client.post("/certify", json={"keys": ["a"]}, timeout=60) for _ in range(5))
+            return await asyncio.gather(*asked)
+
+    with strangers(late(0.5, votes(["ill", "well"], ILL))) as addresses:
+        app = app_of(addresses, Limits(max_waiting=2), timeout=30.0)
+        answers = asyncio.run(at_once(app))
+        assert certify(app, ["a"])["rows"][0]["prediction"] == "ill"  # there is room again
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 429, 429, 429]
+    assert {answer.headers.get("Retry-After") for answer in answers} == {None, "1"}
+
+
+@pytest.mark.long
+def test_several_workers_count_together(tmp_path):
+    honest, liar = votes(CLASSES, ILL), votes(CLASSES, WELL)
+    with strangers(honest, honest, honest, liar) as addresses:
+        file = parties_toml(tmp_path / "parties.toml", addresses)
+        log = tmp_path / "coordinator.log"
+        with server(None, log, parties=str(file), workers=2) as (client, *_):
+            for i in range(20):
+                told = httpx.post(f"{client.base_url}/certify", json={"keys": [i]}, timeout=60)
+                assert told.status_code == 200
+            lines = client.get("/metrics").text.splitlines()
+    assert 'partita_party_contradictions_total{party="clinic 3"} 20' in lines
 
 
 def test_a_party_without_tls_elsewhere_is_warned_of():

@@ -193,7 +193,7 @@ class Federation:
         Returns
         -------
         array
-            float32 (n_keys, n_parties, n_classes), or float64 (n_keys, n_parties) for values.
+            Float32 (n_keys, n_parties, n_classes), or float64 (n_keys, n_parties) for values.
         """
         return self.ask(keys).ballots
 
