@@ -23,7 +23,9 @@ from .leaky_estimators import LooksAtNeighbour, RemembersInTraining
 TREE = DecisionTreeClassifier(max_depth=3, random_state=0)
 
 
-@pytest.mark.parametrize(("radius", "n_groups"), [(1, 5), (2, 6)])
+@pytest.mark.parametrize(
+    ("radius", "n_groups"), [(1, 5), pytest.param(2, 6, marks=pytest.mark.long)]
+)
 def test_no_certified_label_changes(arrays, radius, n_groups):
     X, y, X_test, y_test = arrays
     model = LeaveOutClassifier(GaussianNB(), radius=radius, n_groups=n_groups, n_jobs=1).fit(X, y)
@@ -52,7 +54,7 @@ def test_no_certified_value_leaves_its_bounds():
     assert lines["backdoor", 2].changed > 2
 
 
-@pytest.mark.parametrize("task", ["labels", "values"])
+@pytest.mark.parametrize("task", ["labels", pytest.param("values", marks=pytest.mark.long)])
 def test_a_trusted_training_table_is_not_attacked_and_the_audit_says_so(small, task):
     X, y, X_test, y_test = small
     settings = {"radius": 2, "n_groups": 6, "training": "trusted", "n_jobs": 1}

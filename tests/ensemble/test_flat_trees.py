@@ -1,5 +1,7 @@
 """Flat trees add up what scikit-learn's own add up, bit for bit."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.ensemble import (
@@ -13,10 +15,11 @@ from partita.ensemble._flat_trees import FlatTrees
 from partita.kernels import plain
 
 N_ROWS = 900
-SOME_CODES = [False, True, False, True, False]
+SOME_CODES = (False, True, False, True, False)
+NUMBERS = (False,) * 5
 
 
-def table(categorical=(False,) * 5):
+def table(categorical=NUMBERS):
     """Numbers with missing values and, where asked for, two columns of codes."""
     rng = np.random.default_rng(3)
     X = rng.normal(size=(N_ROWS, 5))
@@ -27,15 +30,17 @@ def table(categorical=(False,) * 5):
     return X, y
 
 
+@cache
 def boosted(boosting, categorical):
     X, y = table(categorical)
-    columns = categorical if any(categorical) else None
+    columns = list(categorical) if any(categorical) else None
     model = boosting(
         max_iter=20, max_leaf_nodes=8, categorical_features=columns, early_stopping=False
     )
     return X, model.fit(X, y), FlatTrees.of_boosting(model, categorical)
 
 
+@cache
 def forest(trees=ExtraTreesClassifier, **settings):
     X, y = table()
     X = X.astype(np.float32)
@@ -58,7 +63,7 @@ def numpy_sums(trees, X):
 @pytest.mark.parametrize(
     "boosting", [HistGradientBoostingClassifier, HistGradientBoostingRegressor]
 )
-@pytest.mark.parametrize("categorical", [[False] * 5, SOME_CODES], ids=["numbers", "codes"])
+@pytest.mark.parametrize("categorical", [NUMBERS, SOME_CODES], ids=["numbers", "codes"])
 def test_sums_are_those_of_boosting(boosting, categorical):
     X, model, trees = boosted(boosting, categorical)
     if any(categorical):
@@ -143,7 +148,7 @@ def test_arrays_that_could_lead_a_walk_astray_are_refused(name, position, value)
 
 
 def test_arrays_of_another_type_or_length_are_refused():
-    _, _, trees = boosted(HistGradientBoostingRegressor, [False] * 5)
+    _, _, trees = boosted(HistGradientBoostingRegressor, NUMBERS)
     arrays = trees.as_arrays()
     for name, array in arrays.items():
         for other in (array.astype("f4"), array.tolist(), array[None]):

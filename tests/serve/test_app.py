@@ -286,7 +286,7 @@ def test_the_description_is_complete(labels, regressor):
 def test_a_fault_of_the_service_is_not_disclosed(classifier, monkeypatch):
     app = serve.make_app(classifier)
 
-    def fails(*arguments):
+    def fails(*arguments, **more):
         raise RuntimeError("where the treasure lies")
 
     monkeypatch.setattr(_certifier.CertifiedTable, "of", fails)

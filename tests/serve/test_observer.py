@@ -51,7 +51,7 @@ def test_every_answer_echoes_the_id(classifier):
 def test_a_fault_is_logged_with_the_id_and_counted(classifier, monkeypatch, caplog):
     app = serve.make_app(classifier)
 
-    def fails(*arguments):
+    def fails(*arguments, **more):
         raise RuntimeError("where the treasure lies")
 
     monkeypatch.setattr(_certifier.CertifiedTable, "of", fails)
