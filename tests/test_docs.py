@@ -25,6 +25,7 @@ SLOW = {
     "choosing.md",
     "cluster.md",
     "command-line.md",
+    "federated.md",
     "rare.md",
     "sources.md",
     "vision.md",

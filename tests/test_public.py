@@ -136,7 +136,7 @@ PUBLIC = {
         "certify",
         "named_rule",
     ],
-    "partita.serve": ["make_app", "run"],
+    "partita.serve": ["Federation", "Party", "PartyAnswers", "make_app", "run"],
     "partita.silence": ["Silence"],
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
