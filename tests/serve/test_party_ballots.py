@@ -38,7 +38,7 @@ def table_of(model, t, folder, **more):
 
 def ballots_of(model, folder, submodel, t=0, key="id", **more):
     return PartyBallots.of(
-        StoredModel(model, {}), table_of(model, t, folder, **more), key, submodel
+        StoredModel(model, {}, folder), table_of(model, t, folder, **more), key, submodel
     )
 
 
