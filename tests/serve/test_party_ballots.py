@@ -63,7 +63,7 @@ def test_a_parquet_table_with_numbers_as_keys_and_other_columns(model, tmp_path)
     path = tmp_path / "own.parquet"
     own = DIABETES.iloc[:, model._columns(0)].assign(id=range(len(DIABETES)), note="private")
     own.to_parquet(path)
-    found = PartyBallots.of(StoredModel(model, {}), path, "id", 0)
+    found = PartyBallots.of(StoredModel(model, {}, path), path, "id", 0)
     told = json.loads(found.answer(["7"]))
     assert told["ballots"] == [model.ballots(DIABETES)[7, 0].tolist()]
 
@@ -96,7 +96,7 @@ def test_rows_without_a_key_of_their_own_are_refused(model, tmp_path):
     path = tmp_path / "own.parquet"
     pd.DataFrame(DIABETES).assign(id=np.arange(len(DIABETES)) / 2).to_parquet(path)
     with pytest.raises(InputError, match="as its key"):
-        PartyBallots.of(StoredModel(model, {}), path, "id", 0)
+        PartyBallots.of(StoredModel(model, {}, path), path, "id", 0)
 
 
 def test_columns_that_are_missing_are_named(model, tmp_path):
