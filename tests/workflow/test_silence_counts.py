@@ -2,10 +2,11 @@
 
 from collections import Counter
 
-from sklearn.datasets import load_diabetes
+from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import Ridge
+from sklearn.naive_bayes import GaussianNB
 
-from partita import FeaturePartitionRegressor
+from partita import FeaturePartitionRegressor, LeaveOutClassifier
 from partita.workflow._certified_table import CertifiedTable
 from partita.workflow._silence_counts import SilenceCounts
 
@@ -46,3 +47,14 @@ def test_rows_are_counted_with_and_without_a_tolerance():
     assert not plain.radii
     assert stated.radii.total() == stated.without.total() == len(X)
     assert SilenceCounts.of(CertifiedTable.of(reg, X)) is None
+
+
+def test_a_leave_out_ensemble_without_a_proof_left_says_what_to_do():
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    for radius in (1, 2):
+        model = LeaveOutClassifier(GaussianNB(), radius=radius, n_groups=6).fit(X, y)
+        certified = CertifiedTable.of(model, X, silent=["ash"])
+        sentence = SilenceCounts.of(certified).sentence(len(X))
+        nothing = certified.proof.radius.max() == 0
+        assert nothing == ("has no proof left there: fit it with a larger --radius" in sentence)
+        assert nothing == (radius == 1)

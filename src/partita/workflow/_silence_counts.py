@@ -26,6 +26,8 @@ class SilenceCounts:
     radii, without : Counter
         Rows with silence by their radius, and by what it would be at best without the silence;
         empty where nothing is stated about rows.
+    made_for : int
+        How many sources a leave-out ensemble was made for; 0 for a partition.
     """
 
     rows: int = 0
@@ -33,6 +35,7 @@ class SilenceCounts:
     abstained: int = 0
     radii: "Counter[int]" = field(default_factory=Counter)
     without: "Counter[int]" = field(default_factory=Counter)
+    made_for: int = 0
 
     @classmethod
     def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
@@ -47,6 +50,7 @@ class SilenceCounts:
             int(rows.sum()),
             Counter({name: n for name, n in zip(names, per_unit, strict=True) if n}),
             int(heard.abstains.sum(axis=1).max(initial=0)),
+            made_for=int(getattr(certified.model, "radius", 0)),
         )
         silence = None if certified.proof is None else certified.proof.silence
         if silence is not None:
@@ -61,6 +65,7 @@ class SilenceCounts:
             max(self.abstained, other.abstained),
             self.radii + other.radii,
             self.without + other.without,
+            self.made_for,
         )
 
     def sentence(self, n_rows: int) -> str:
@@ -75,7 +80,15 @@ class SilenceCounts:
         )
         return (
             f"Silent in {self.rows:,} of {n_rows:,} rows: {', '.join(listed)}. Up to {submodels}"
-            f"{self._cost()}."
+            f"{self._cost()}.{self._advice()}"
+        )
+
+    def _advice(self) -> str:
+        if not self.made_for or max(self.radii, default=1) > 0:
+            return ""
+        return (
+            f" A leave-out ensemble made for r = {self.made_for} has no proof left there: fit it "
+            "with a larger --radius, or use a partition."
         )
 
     def _cost(self) -> str:
