@@ -26,7 +26,9 @@ SLOW = {
     "cluster.md",
     "command-line.md",
     "federated.md",
+    "leaving-out.md",
     "rare.md",
+    "serve.md",
     "sources.md",
     "vision.md",
 }

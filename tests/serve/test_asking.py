@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import socket
 import ssl
 import subprocess
 import threading
@@ -52,9 +53,10 @@ def test_a_bad_party_is_silent_and_the_others_are_heard(speak, reason):
 
 
 def test_a_connection_that_is_refused():
-    with stranger(GOOD) as address:
-        pass
-    assert ask([address])[0].reason == "the connection was refused"
+    with socket.socket() as deaf:  # the port is taken, so that no other test listens there
+        deaf.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
+        assert ask([address])[0].reason == "the connection was refused"
 
 
 def test_parties_are_asked_at_the_same_time():

@@ -45,6 +45,7 @@ def metric(app, name, **labels):
     return float(found[0]) if found else 0.0
 
 
+@pytest.mark.long
 def test_three_processes_one_killed_one_lying(tmp_path):
     """As one process has it, bit for bit; then two of three lose what is proven, and no more."""
     model = fitted(3)

@@ -93,6 +93,7 @@ def test_a_watcher_that_fails_stops_no_answer(classifier, monkeypatch, caplog):
     assert "could not be watched" in caplog.text
 
 
+@pytest.mark.long
 def test_a_stored_model_is_watched_by_all_workers(classifier, folder):
     model = store.save(classifier, folder / "watched")
     assert _watched_sources(model) == ()
