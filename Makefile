@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# tests of the source rather than of what it does: make check
+CHECKED := tests/test_layout.py tests/test_public.py tests/test_docstrings.py tests/test_typing.py
 
 .PHONY: demo test test-long test-floor fuzz mutations check docs bench clean
 
@@ -10,8 +12,8 @@ demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	$(BIN)/partita demo
 	@echo "From here on: $(BIN)/partita --help  (or: source $(BIN)/activate, then partita --help)"
 
-test: $(VENV)/.dev  ## everything that is quick
-	$(BIN)/python -m pytest -n 2 -m "not long" --ignore tests/docs
+test: $(VENV)/.dev  ## everything that is quick, beside make check
+	$(BIN)/python -m pytest -n 2 -m "not long" tests --ignore tests/docs $(addprefix --ignore ,$(CHECKED))
 
 test-long: $(VENV)/.dev  ## everything, the slow tests too
 	$(BIN)/python -m pytest -n 2 --ignore tests/docs
@@ -33,7 +35,7 @@ check: $(VENV)/.dev  ## style, types, layout, docstrings and their examples
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q tests/test_layout.py tests/test_public.py tests/test_docstrings.py tests/test_typing.py
+	$(BIN)/python -m pytest -q $(CHECKED)
 	$(BIN)/python -m pytest -q -n 2 src
 
 docs: $(VENV)/.dev  ## the site, in docs/_build/html; a warning is an error; then a browser looks at every page

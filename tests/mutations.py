@@ -34,6 +34,11 @@ FRONTIER = "tests/rules/test_frontier.py"
 FRONTIER_KERNELS = "tests/kernels/test_plain_frontier.py"
 CERTIFIER = "tests/serve/test_certifier.py"
 BATCHING = "tests/serve/test_batching.py"
+PARTIES = "tests/exhaustive/test_parties.py"
+ASKING = "tests/serve/test_asking.py"
+FEDERATION = "tests/serve/test_federation.py"
+PARTY_ROWS = "tests/serve/test_party_ballots.py"
+PARTY_LIST = "tests/serve/test_parties.py"
 
 
 @dataclass(frozen=True)
@@ -940,6 +945,49 @@ BUGS = [
         "    if len(",
         ("tests/report/test_suspects.py",),
     ),
+    # ---- watching sources: alarms more often than stated, or blame for the wrong ones ----
+    Bug(
+        "watch: the usual rate without its bound",
+        "workflow/_usual.py",
+        "return np.where(self.counted > 0, upper, 1.0)",
+        "return np.where(self.counted > 0, np.nan_to_num(self.rates), 1.0)",
+        ("tests/workflow/test_watch.py", "tests/workflow/test_usual.py"),
+    ),
+    Bug(
+        "watch: ties are taken out of the bound of a learnt threshold",
+        "workflow/_usual.py",
+        "        contradictions[source] = n - k\n",
+        "        contradictions[source] = found.contradicts(thresholds)[:, source].sum()\n",
+        ("tests/workflow/test_usual.py",),
+    ),
+    Bug(
+        "watch: stakes start anew with every batch",
+        "workflow/_betting.py",
+        "        self.n_rows += len(contradicts)\n",
+        "",
+        ("tests/workflow/test_betting.py",),
+    ),
+    Bug(
+        "watch: a whole new stake at every row",
+        "workflow/_betting.py",
+        "begins = -np.log(n * (n + 1))[:, None, None] - (",
+        "begins = -(",
+        ("tests/workflow/test_betting.py",),
+    ),
+    Bug(
+        "watch: rows count in which the submodel alone may have decided",
+        "workflow/_evidence.py",
+        "proof.radius[:, None] >= 1",
+        "proof.radius[:, None] >= 0",
+        ("tests/exhaustive/test_evidence.py",),
+    ),
+    Bug(
+        "watch: every source has all false alarms to itself",
+        "workflow/_watch.py",
+        "level = self.false_alarms / (2 * n_tests)",
+        "level = self.false_alarms",
+        ("tests/workflow/test_watch.py",),
+    ),
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",
@@ -1081,6 +1129,57 @@ BUGS = [
         "quiet[:, u] &= _missing",
         "quiet[:, u] = _missing",
         (SILENT_SOURCES,),
+    ),
+    # ---- parties: a ballot that is not the party's own answer to this question ----
+    Bug(
+        "parties: a late answer to another question",
+        "serve/_asking.py",
+        "                content = await self._exchange(body, most_bytes)",
+        "                self.late = getattr(self, 'late', None) or asyncio.ensure_future("
+        "self._exchange(body, most_bytes)); content = await asyncio.shield(self.late)",
+        (ASKING,),
+    ),
+    Bug(
+        "parties: a malformed answer taken as zeros",
+        "serve/_federation.py",
+        "                    reason = str(exc)",
+        "                    reason, ballots[:, k] = str(exc), 0.0",
+        (PARTIES, FEDERATION),
+    ),
+    Bug(
+        "parties: a malformed answer read in part",
+        "serve/_ballot_answers.py",
+        "    if not isinstance(row, list) or len(row) != width:",
+        "    if not isinstance(row, list) or len(row) > width:",
+        (FEDERATION,),
+    ),
+    Bug(
+        "parties: a silent party that nobody can own",
+        "serve/_party_vote.py",
+        "silenced(self.rule, True, self._fixed_ballot(default))",
+        "silenced(self.rule, False, self._fixed_ballot(default))",
+        (PARTIES,),
+    ),
+    Bug(
+        "parties: a ballot of another party",
+        "serve/_federation.py",
+        "ballots[:, k] = read_answer(",
+        "ballots[:, k - 1] = read_answer(",
+        (FEDERATION,),
+    ),
+    Bug(
+        "parties: an unknown key answered with another row",
+        "serve/_party_ballots.py",
+        "        ballots[found < 0] = np.nan",
+        "        ballots[found < -1] = np.nan",
+        (PARTY_ROWS,),
+    ),
+    Bug(
+        "parties: one address with two votes",
+        "serve/_parties.py",
+        "for one in seen if seen.count(one) > 1",
+        "for one in seen if seen.count(one) > 2",
+        (PARTY_LIST,),
     ),
     # ---- the service: an answer that is another row's is a false certificate ----
     Bug(

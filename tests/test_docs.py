@@ -25,7 +25,10 @@ SLOW = {
     "choosing.md",
     "cluster.md",
     "command-line.md",
+    "federated.md",
+    "leaving-out.md",
     "rare.md",
+    "serve.md",
     "sources.md",
     "vision.md",
 }
@@ -148,6 +151,7 @@ def test_prose_has_at_most_100_columns(page):
         ("defences_table.py", "guide/baselines.md"),
         ("defaults.py", "results/defaults.md"),
         ("leave_out.py", "results/leave-out.md"),
+        ("watch_report.py", "results/watch.md"),
     ],
 )
 def test_tables_are_made_from_the_results(script, page):

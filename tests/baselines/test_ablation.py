@@ -12,9 +12,9 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.neural_network import MLPClassifier
 
 from partita import InputError
+from partita._support.confidence import clopper_pearson
 from partita.baselines import RandomizedAblationClassifier
 from partita.baselines._ablation import abstentions
-from partita.baselines._confidence import clopper_pearson
 from partita.certificates import Counts
 from partita.metrics import certified_accuracy, median_radius
 from partita.partition import Units

@@ -38,7 +38,37 @@ def test_options_reach_the_service(partita, model, monkeypatch):
         "tls_cert": None,
         "tls_key": None,
         "silent": "detect",
+        "submodel": None,
+        "table": None,
+        "key": None,
+        "parties": None,
     }
+
+
+def test_options_of_parties_reach_the_service(partita, model, monkeypatch, tmp_path):
+    given = {}
+    monkeypatch.setattr(
+        serve, "run", lambda path, **settings: given.update(path=path, **settings), raising=False
+    )
+    table = tmp_path / "own.csv"
+    code, _, _ = partita("serve", model, "--submodel", "2", "--table", table, "--key", "id")
+    assert code == 0
+    assert given["path"] == model
+    assert [given[name] for name in ("submodel", "table", "key", "parties")] == [
+        *("2", table, "id", None)
+    ]
+    code, _, _ = partita("serve", "--parties", tmp_path / "parties.toml")
+    assert code == 0
+    assert (given["path"], given["parties"]) == (None, tmp_path / "parties.toml")
+
+
+def test_nothing_to_serve_is_one_sentence(partita, model, tmp_path):
+    for arguments in ([], [model, "--parties", tmp_path / "parties.toml"]):
+        code, _, err = partita("serve", *arguments)
+        assert code == 2
+        assert "give a stored model to serve, or parties (--parties FILE) to ask" in err
+    code, _, err = partita("serve", "--parties", tmp_path / "parties.toml")
+    assert (code, "does not exist: give a .toml file" in err) == (2, True)
 
 
 def test_a_port_that_does_not_exist_is_refused(partita, model):

@@ -41,7 +41,7 @@ def test_a_group_is_suspect_where_models_agree_only_without_it(radius, left_out)
     _, X, y = left_out
     clf = LeaveOutClassifier(GaussianNB(), radius=radius, n_groups=6).fit(X[::2], y[::2])
     certified = CertifiedTable.of(clf, X[1::2])
-    found = Disagreement.of(certified)
+    found = Disagreement.of(certified.model, certified.ballots)
     votes = clf.rule_.model_votes(certified.ballots)
     slow = suspects_slowly(votes, lambda _, own: len(set(own)) == 1, 6, radius)
     assert np.array_equal(found.suspect, slow)
@@ -61,7 +61,7 @@ def test_a_group_is_suspect_where_models_agree_only_without_it(radius, left_out)
 def test_values_agree_without_a_set_that_halves_their_span(left_out_values):
     reg, X, _ = left_out_values
     certified = CertifiedTable.of(reg, X)
-    found = Disagreement.of(certified)
+    found = Disagreement.of(certified.model, certified.ballots)
     values = reg.rule_.model_values(certified.ballots)
     slow = suspects_slowly(values, lambda all_, own: np.ptp(own) <= np.ptp(all_) / 2, 6, 2)
     assert np.array_equal(found.suspect, slow)

@@ -28,7 +28,7 @@ import json, sys
 from partita.serve import run
 if __name__ == "__main__":
     quick = {"port": 0, "drain_seconds": 0, "finish_seconds": 2}
-    run(sys.argv[1], **quick | json.loads(sys.argv[2]))
+    run(sys.argv[1] or None, **quick | json.loads(sys.argv[2]))
 """
 
 
@@ -47,7 +47,9 @@ def rows_of(frame):
 def start(model, log, **settings):
     with log.open("w") as out:
         return subprocess.Popen(
-            [sys.executable, "-c", RUN, str(model), json.dumps(settings)], stdout=out, stderr=out
+            [sys.executable, "-c", RUN, str(model or ""), json.dumps(settings)],
+            stdout=out,
+            stderr=out,
         )
 
 

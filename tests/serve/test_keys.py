@@ -44,6 +44,7 @@ def test_keys_are_known_by_name(tmp_path):
     assert Keys("token")
 
 
+@pytest.mark.long
 def test_keys_are_rotated_without_a_restart(classifier, folder, tmp_path):
     path, log = tmp_path / "keys", folder / "rotated.log"
     write(path, f"lab {OLD}\n")

@@ -11,7 +11,7 @@ from partita.serve._metrics import Family, Metrics, Sample, n_cells, request_fam
 from .client import CANCER, DIABETES, ask, rows_of
 
 LINE = re.compile(
-    r'([a-z_]+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*\})? (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\+Inf|NaN)'
+    r'(\w+)(\{(?:[a-z_]+="(?:[^"\\\n]|\\.)*",?)*\})? (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|\+Inf|NaN)'
 )
 
 

@@ -43,6 +43,7 @@ def test_a_line_says_what_happened_and_holds_no_cell(classifier, tmp_path):
     assert (third["status"], len(third["path"])) == (404, 200)
 
 
+@pytest.mark.long
 def test_a_full_disk_loses_lines_and_no_request(classifier, folder):
     if not Path("/dev/full").exists():
         pytest.skip("/dev/full stands for a full disk")

@@ -28,6 +28,26 @@ def test_wrong_settings_are_one_sentence(settings, message, tmp_path):
         serve.run(tmp_path, **settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "give a stored model to serve, or parties"),
+        ({"model_path": "m", "parties": "p"}, "give a stored model to serve, or parties"),
+        ({"model_path": "m", "submodel": "1"}, "a party needs its own table and the column"),
+        ({"model_path": "m", "table": "t"}, "give table and key"),
+        ({"model_path": "m", "key": "id"}, "give table and key"),
+        ({"model_path": "m", "table": "t", "key": "k", "silent": ["A"]}, "is not for a party"),
+        ({"model_path": "m", "table": "t", "key": "k", "tolerance": 1.0}, "not for a party"),
+        ({"parties": "p", "relative": 0.1}, "relative is not for a coordinator: write it into"),
+        ({"parties": "p", "silent": "detect"}, "silent is not for a coordinator: leave it out"),
+        ({"parties": "p", "table": "t", "key": "k"}, "table is not for a coordinator"),
+    ],
+)
+def test_a_model_a_party_and_a_coordinator_have_settings_of_their_own(settings, message):
+    with pytest.raises(InputError, match=message):
+        RunSettings(**{"model_path": None} | settings).check()
+
+
 def test_the_token_is_in_no_text():
     assert "s3cret" not in repr(RunSettings("model", token="s3cret"))
 

@@ -194,6 +194,7 @@ def test_a_manifest_of_many_groups_or_members_is_refused_at_once(
 
 
 @needs_proc
+@pytest.mark.long
 def test_no_number_in_a_manifest_exhausts_memory_or_time(tmp_path):
     table = FRAME.drop(columns="text").to_numpy()[:, :6]
     models = {

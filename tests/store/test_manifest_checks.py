@@ -150,6 +150,7 @@ def load_with_each_number_changed(folder, models):
 
 
 @needs_proc
+@pytest.mark.long
 def test_no_number_in_a_manifest_exhausts_memory_or_time(tmp_path):
     models = {}
     for name, settings in {

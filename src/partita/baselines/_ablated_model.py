@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from .._support.confidence import check_alpha
 from .._support.progress import Progress
 from .._support.types import Array
 from ..certificates import Counts
@@ -20,7 +21,6 @@ from ..errors import InputError
 from ..partition._choose_units import choose_units
 from ..tables._memory import open_table
 from ..tables._table import Table
-from ._confidence import check_alpha
 from ._masks import ablate, random_masks
 
 TRAINING, SELECTION, CERTIFICATION = range(3)  # purposes of draws; each has its own random numbers

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .._support.arrays import array_of
+from .._support.confidence import clopper_pearson
 from .._support.types import Array
 from ..errors import InputError
-from ._confidence import clopper_pearson
 
 METHODS = ("levine-feizi", "jia")
 

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import SGDRegressor
 
+from .._support.confidence import clopper_pearson
 from .._support.types import Array
 from ..certificates import Certificates
 from ..ensemble._target import numeric_target
@@ -17,7 +18,6 @@ from ..errors import InputError
 from ..rules._bounds import bounds_around
 from ._ablated_model import CERTIFICATION, SELECTION, AblatedModel
 from ._ablation_bounds import ablation_radius
-from ._confidence import clopper_pearson
 
 
 def _linear_regressor() -> Any:

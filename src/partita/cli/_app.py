@@ -14,6 +14,7 @@ from ._report import report
 from ._reproduce import reproduce
 from ._serve import serve
 from ._sweep import sweep
+from ._watch import watch
 
 app = typer.Typer(
     help="Models whose predictions carry a proof: they cannot change unless an attacker controls "
@@ -25,7 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, fit, certify, sweep, report, audit, serve, reproduce):
+for command in (demo, fit, certify, sweep, report, audit, watch, serve, reproduce):
     app.command()(command)
 app.add_typer(data_app, name="data")
 

@@ -6,13 +6,19 @@ from typing import Annotated
 import typer
 
 from ._inputs import parse_silent
-from ._options import Model, Relative, Silent, Tolerance, Trust
+from ._options import Relative, Silent, Tolerance, Trust
 
 LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Watching"
+PARTIES = "Federated parties"
 
 
 def serve(
-    model: Model,
+    stored_model: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[MODEL]", help="A model that partita fit stored; none with --parties."
+        ),
+    ] = None,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(help="The port to listen on.", min=0, max=65535)] = 8000,
     workers: Annotated[
@@ -101,12 +107,36 @@ def serve(
         int,
         typer.Option(help="/metrics counts radii below this as low.", rich_help_panel=WATCHING),
     ] = 1,
+    submodel: Annotated[
+        str | None,
+        typer.Option(
+            help="As a party: the submodel that answers, by its number or one of its units.",
+            rich_help_panel=PARTIES,
+        ),
+    ] = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(
+            help="As a party: its own rows, with the submodel's columns.", rich_help_panel=PARTIES
+        ),
+    ] = None,
+    key: Annotated[
+        str | None,
+        typer.Option(help="As a party: the column that names its rows.", rich_help_panel=PARTIES),
+    ] = None,
+    parties: Annotated[
+        Path | None,
+        typer.Option(
+            help="As the coordinator: a parties.toml that says whom to ask.",
+            rich_help_panel=PARTIES,
+        ),
+    ] = None,
 ) -> None:
     """Answer requests over HTTP: POST /certify takes rows as JSON, returns proven predictions."""
     from ..serve import run
 
     run(
-        model,
+        stored_model,
         host=host,
         port=port,
         workers=workers,
@@ -128,4 +158,8 @@ def serve(
         request_log=request_log,
         low_radius=low_radius,
         silent=parse_silent(silent),
+        submodel=submodel,
+        table=table,
+        key=key,
+        parties=parties,
     )

@@ -19,6 +19,7 @@ from ..metrics._curves import correct_radius, shares_at_radii
 from ..rules import TopK, named_rule
 from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
+from ..workflow._usual import Usual
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
 from ._silence_numbers import silence_numbers
@@ -26,6 +27,7 @@ from ._statements import banners_of, criterion_of, price_of, statements_of
 from ._suspects import Disagreement, leave_out_numbers
 from ._sweep_numbers import sweep_numbers
 from ._unit_numbers import unit_numbers
+from ._watch_numbers import watch_numbers
 
 MOST_ROWS = 1000  # rows in the table; the curves are over all of them
 MOST_OWNED = 5  # attackers who own up to so many units are tried against all rows at once
@@ -42,6 +44,7 @@ def gather(
     sweep: Mapping[str, Any] | None = None,
     audit: Mapping[str, Any] | None = None,
     quality: Mapping[str, Any] | None = None,
+    usual: Usual | None = None,
     most_rows: int = MOST_ROWS,
 ) -> dict[str, Any]:
     """Collect everything that the report shows.
@@ -70,6 +73,8 @@ def gather(
         at r = 0 and up; ``balanced``: the mean of the recalls; ``on_training``: whether these are
         the training rows; ``failed``: how many submodels cast a fixed vote; ``tuned``: which
         settings were chosen on rows that an attacker could have touched.
+    usual : Usual, optional
+        How often sources contradict the outcome on clean rows.
     most_rows : int, default=1000
         How many rows the table lists, those with the smallest radius first.
 
@@ -112,7 +117,7 @@ def gather(
     right = None if truth is None or stated.proof is None else stated.proof.correct(truth)
     # a value that is not right now cannot stay right, so it is counted separately
     counted = right if stated.by_truth else None
-    disagreement = Disagreement.of(certified)
+    disagreement = Disagreement.of(certified.model, certified.ballots)
     trusted = list(counts.trusted)
     only_rows = model._trusts_training
     facts = {
@@ -141,6 +146,7 @@ def gather(
         "leave_out": None if disagreement is None else leave_out_numbers(model, disagreement),
         "curves": _curves(certified, stated.proof),
         "silence": silence_numbers(stated, right),
+        "watch": watch_numbers(certified, usual),
         "widths": _widths(certified),
         "collective": _collective(stated, counted),
         "units": unit_numbers(stated, counted),

@@ -97,6 +97,7 @@ def write_report(
         sweep=swept,
         audit=audited,
         quality=certified.summary.quality() | {"tuned": stored.about.get("tuned")},
+        usual=stored.usual,
     )
     place = Path(out)
     write_atomic(place, render(facts).encode("utf-8", "replace"))

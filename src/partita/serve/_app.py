@@ -9,6 +9,8 @@ from warnings import filterwarnings
 from .. import __version__
 from ..errors import SubmodelError, SubmodelWarning
 from ..workflow._summary import failures_of
+from ..workflow._usual import Usual
+from ..workflow._watch import Watcher
 from ..workflow._wording import failure_warning
 from ._batching import Batcher
 from ._certifier import Answer, Certifier
@@ -20,6 +22,7 @@ from ._responses import Certified, Health, RequestRefusedError, json_bytes
 from ._rows import request_schema
 from ._security import read_body
 from ._service import OPERATIONS, Limits, Service, new_app
+from ._source_watch import SourceWatch, source_families
 from ._web import FastAPI, Request, Response
 
 PATHS = ("/certify", *OPERATIONS)
@@ -43,6 +46,7 @@ def make_app(
     low_radius: int = 1,
     request_log: Any = None,
     silent: Any = None,
+    usual: Usual | None = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
 
@@ -87,6 +91,9 @@ def make_app(
     silent : "detect" or list of str, optional
         Silent sources, by the names of their units; "detect": those whose columns are null, or not
         given, in a row. Their submodels abstain.
+    usual : Usual, optional
+        What :func:`partita.workflow.learn_usual` found: /metrics then shows which source
+        contradicts the predictions more often.
 
     Returns
     -------
@@ -117,14 +124,16 @@ def make_app(
     constants = {"model": name, "version": __version__}
     service = Service(
         name,
-        Metrics(PATHS, low_radius, constants),
+        Metrics(
+            PATHS, low_radius, constants, further=source_families(usual.sources if usual else ())
+        ),
         Limits(max_rows, max_bytes, max_waiting, body_seconds),
         Keys(token, api_keys),
         host,
         allowed_hosts,
         None if request_log is None else RequestLog(request_log),
     )
-    return certifying_app(model, service, tolerance, relative, warnings, silent)
+    return certifying_app(model, service, tolerance, relative, warnings, silent, usual)
 
 
 def certifying_app(
@@ -134,10 +143,12 @@ def certifying_app(
     relative: float | None,
     warnings: Sequence[str],
     silent: Any = None,
+    usual: Usual | None = None,
 ) -> FastAPI:
     """The application that certifies, for a service with these limits, keys and metrics."""
     limits, metrics = service.limits, service.metrics
-    certifier = Certifier(model, tolerance, relative, limits.max_rows, silent)
+    watch = None if usual is None else SourceWatch(Watcher(model, usual), metrics)
+    certifier = Certifier(model, tolerance, relative, limits.max_rows, silent, watch)
     # For the whole process: Python has one list of filters for all threads, and one set for a
     # request would leak into another.
     filterwarnings("ignore", category=SubmodelWarning)

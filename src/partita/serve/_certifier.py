@@ -5,7 +5,7 @@ one by one elsewhere. Each is read by itself before, and a request that fails, f
 here may let one request see, stop or alter another.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +47,8 @@ class Certifier:
         The most rows in one request.
     silent : "detect" or list of str, optional
         Silent sources; rows need not have their columns.
+    watch : callable, optional
+        Told about certified rows, once each.
     """
 
     def __init__(
@@ -56,7 +58,9 @@ class Certifier:
         relative: float | None,
         max_rows: int,
         silent: Any = None,
+        watch: Callable[[CertifiedTable], None] | None = None,
     ) -> None:
+        self._watch = watch
         if isinstance(model.rule_, TopK):
             raise InputError(
                 "the model's rule is TopK, whose radius is about a given label: certify it in "
@@ -77,7 +81,7 @@ class Certifier:
 
     def warm_up(self) -> None:
         """Certify one row: wrong settings are found, and compiled code is loaded."""
-        self._certified(example_columns(self.kinds))
+        row_dicts(self._certified(example_columns(self.kinds)))
 
     def answers(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
         """The answer to each body, or why there is none."""
@@ -108,6 +112,7 @@ class Certifier:
             parts = [columns for _, columns in waiting]
             joined = parts[0] if len(parts) == 1 else _joined(parts)
             certified = self._certified(joined)
+            rows, radii = row_dicts(certified), _radii(certified)
         except Exception as exc:
             if len(waiting) == 1:
                 answers[waiting[0][0]] = _refusal(exc)
@@ -115,7 +120,8 @@ class Certifier:
             for one in waiting:
                 self._answer([one], answers)
             return
-        rows, radii = certified
+        if self._watch is not None:
+            self._watch(certified)
         first = 0
         for i, columns in waiting:
             end = first + _length(columns)
@@ -134,11 +140,14 @@ class Certifier:
         except InputError as exc:
             raise _refusal(exc) from exc
 
-    def _certified(self, columns: dict[str, Any]) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
+    def _certified(self, columns: dict[str, Any]) -> CertifiedTable:
         table = ColumnsTable(columns, self.kinds)
-        certified = CertifiedTable.of(self.model, table, *self._statement, silent=self._silent)
-        proof = certified.proof
-        return row_dicts(certified), () if proof is None else tuple(proof.radius.tolist())
+        return CertifiedTable.of(self.model, table, *self._statement, silent=self._silent)
+
+
+def _radii(certified: CertifiedTable) -> tuple[int, ...]:
+    proof = certified.proof
+    return () if proof is None else tuple(proof.radius.tolist())
 
 
 def _length(columns: dict[str, Any]) -> int:

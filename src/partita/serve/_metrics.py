@@ -102,6 +102,8 @@ class Metrics:
         Room for all workers, one row each (:func:`n_cells`); by default for this one only.
     worker : int, default=0
         Which row belongs to this worker.
+    further : sequence of Family, default=()
+        Metrics beside those of requests; their room must be in ``cells``.
     """
 
     def __init__(
@@ -111,8 +113,9 @@ class Metrics:
         constants: dict[str, str] | None = None,
         cells: Any = None,
         worker: int = 0,
+        further: Sequence[Family] = (),
     ) -> None:
-        self.families = request_families(paths)
+        self.families = (*request_families(paths), *further)
         self.low_radius, self._constants = low_radius, constants or {}
         self._width = n_cells(self.families)
         own = array("d", bytes(8 * self._width)) if cells is None else cells

@@ -150,10 +150,10 @@ def json_bytes(content: dict[str, Any]) -> bytes:
 
 async def handle_refusal(request: Request, exc: Exception) -> Response:
     """FastAPI's handler for everything that goes wrong."""
-    return refusal_response(exc)
+    return refusal_response(exc, getattr(request.app.state, "ask_at", "/certify"))
 
 
-def refusal_response(exc: Exception) -> Response:
+def refusal_response(exc: Exception, ask_at: str = "/certify") -> Response:
     """A refusal; what went wrong inside the service is in its log and in no answer."""
     content: dict[str, Any] = {
         "error": "the service failed at this request, and its log says why",
@@ -163,7 +163,7 @@ def refusal_response(exc: Exception) -> Response:
     if isinstance(exc, RequestRefusedError):
         content = {"error": exc.detail, "row": exc.row, "column": exc.column}
     elif isinstance(exc, HTTPException):  # no such address, or not by this method
-        content["error"] = f"{exc.detail}: use POST /certify or GET /health"
+        content["error"] = f"{exc.detail}: use POST {ask_at} or GET /health"
     status, headers = (
         (exc.status_code, exc.headers) if isinstance(exc, HTTPException) else (500, None)
     )

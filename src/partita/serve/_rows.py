@@ -26,6 +26,11 @@ CELL_SCHEMAS = {
 
 def parse_rows(body: bytes, max_rows: int) -> list[Any]:
     """The list of rows in a request's body."""
+    return parse_list(body, "rows", max_rows, '[{"column": value, ...}, ...]')
+
+
+def parse_list(body: bytes, name: str, most: int, shape: str) -> list[Any]:
+    """The list that a request's body holds under a name, and nothing beside it."""
     try:
         text = body.decode()
         content = json.loads(text, object_pairs_hook=_object, parse_int=_whole_number)
@@ -35,19 +40,20 @@ def parse_rows(body: bytes, max_rows: int) -> list[Any]:
         raise RequestRefusedError(422, f"the body is not valid UTF-8: {exc}") from exc
     except ValueError as exc:
         raise RequestRefusedError(422, f"the body is not valid JSON: {exc}") from exc
-    rows = content["rows"] if isinstance(content, dict) and list(content) == ["rows"] else None
-    if not isinstance(rows, list):
+    listed = content[name] if isinstance(content, dict) and list(content) == [name] else None
+    if not isinstance(listed, list):
+        raise RequestRefusedError(422, f'the body must be {{"{name}": {shape}}} and nothing else')
+    if not listed:
         raise RequestRefusedError(
-            422, 'the body must be {"rows": [{"column": value, ...}, ...]} and nothing else'
+            422, f"{name} is empty: give at least one {name.removesuffix('s')}"
         )
-    if not rows:
-        raise RequestRefusedError(422, "rows is empty: give at least one row")
-    if len(rows) > max_rows:
+    if len(listed) > most:
         raise RequestRefusedError(
             413,
-            f"rows holds {len(rows)} rows, and the limit is {max_rows}: send fewer rows at a time",
+            f"{name} holds {len(listed)} {name}, and the limit is {most}: send fewer {name} at a "
+            "time",
         )
-    return rows
+    return listed
 
 
 def columns_of(

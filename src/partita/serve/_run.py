@@ -4,18 +4,27 @@ import socket
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from warnings import simplefilter
 
 from .._support.progress import log
-from ..workflow._stored_model import open_model
+from ..errors import PartitaError
+from ..store._usual import read_usual
+from ..workflow._stored_model import StoredModel, open_model
+from ..workflow._usual import Usual
 from ._app import PATHS, certifying_app
-from ._metrics import n_cells, request_families
+from ._federation_app import FEDERATION_PATHS, federation_app, party_families
+from ._metrics import Family, n_cells, request_families
+from ._parties_file import read_parties
+from ._party_app import PARTY_PATHS, party_app
+from ._party_ballots import PartyBallots
 from ._security import is_loopback
 from ._server import make_server
 from ._service import Limits, Service
 from ._settings import RunSettings
 from ._sockets import bind_sockets, listen
+from ._source_watch import source_families
 from ._web import FastAPI
 from ._workers import Workers
 
@@ -23,7 +32,7 @@ SECONDS_TO_EXIT = 10.0  # of a worker, after its last request
 
 
 def run(
-    model_path: Any,
+    model_path: Any = None,
     *,
     host: str = RunSettings.host,
     port: int = RunSettings.port,
@@ -46,13 +55,18 @@ def run(
     tls_cert: Any = None,
     tls_key: Any = None,
     silent: Any = None,
+    submodel: str | int | None = None,
+    table: Any = None,
+    key: str | None = None,
+    parties: Any = None,
 ) -> None:
     """Load a stored model and serve it until SIGINT or SIGTERM.
 
     Parameters
     ----------
-    model_path : str or path
-        The folder or zip that ``partita fit`` or :func:`partita.store.save` wrote.
+    model_path : str or path, optional
+        The folder or zip that ``partita fit`` or :func:`partita.store.save` wrote; not with
+        ``parties``.
     host : str, default="127.0.0.1"
         The address to listen on; "0.0.0.0" is all of this machine's.
     port : int, default=8000
@@ -98,6 +112,16 @@ def run(
         A certificate and its private key as PEM files, for HTTPS.
     silent : "detect" or list of str, optional
         Silent sources, as :func:`make_app` takes them.
+    submodel : str or int, optional
+        As a party of a federation: which submodel answers, by its number or by the name of one of
+        its units. A model with one submodel needs none.
+    table : str or path, optional
+        As a party: its own rows, a .csv or .parquet file with the submodel's columns.
+    key : str, optional
+        As a party: the column of the table that names its rows.
+    parties : str or path, optional
+        As the coordinator of a federation: a parties.toml that says whom to ask and how their
+        ballots decide.
 
     Raises
     ------
@@ -107,6 +131,7 @@ def run(
     See Also
     --------
     make_app : The service as an ASGI application, for a server of your own.
+    Federation : A coordinator in Python.
 
     Examples
     --------
@@ -140,12 +165,16 @@ def run(
         drain_seconds,
         finish_seconds,
         silent,
+        submodel,
+        table,
+        key,
+        parties,
     )
     settings.check()
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
         sockets = [opened.enter_context(bound) for bound in bind_sockets(host, port)]
-        worker = Worker(settings, sockets)
+        worker = _worker(settings, sockets)
         if not worker.has_key and not is_loopback(host):
             log(f"warning: other machines can reach {host}, and there is no token: anybody may ask")
         if workers == 1:
@@ -165,6 +194,8 @@ class Worker:
     settings: RunSettings
     sockets: list[socket.socket]
     paths: Sequence[str] = PATHS
+    further: Sequence[Family] = ()
+    sources: Sequence[str] = ()  # that are watched; settled once, since workers share their cells
 
     @property
     def has_key(self) -> bool:
@@ -174,7 +205,7 @@ class Worker:
     @property
     def n_cells(self) -> int:
         """How many numbers each worker shares with the others."""
-        return n_cells(request_families(self.paths))
+        return n_cells((*request_families(self.paths), *self.further))
 
     def make_app(self, service: Service) -> FastAPI:
         """Load the model and make the application."""
@@ -187,11 +218,22 @@ class Worker:
             settings.relative,
             _stored_warnings(stored.about),
             settings.silent,
+            self._usual(stored),
         )
+
+    def _usual(self, stored: StoredModel) -> Usual | None:
+        """What is usual, if it still is what the metrics have room for."""
+        if not self.sources:
+            return None
+        with suppress(PartitaError):
+            usual = stored.usual
+            if usual is not None and usual.sources == tuple(self.sources):
+                return usual
+        return None
 
     def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
         settings = self.settings
-        service = settings.service(self.paths, cells, number)
+        service = settings.service(self.paths, cells, number, self.further)
         app = self.make_app(service)
         if number == 0:
             for warning in app.state.warnings:
@@ -221,6 +263,49 @@ class Worker:
         address = f"[{host}]" if ":" in host else host
         port = self.sockets[0].getsockname()[1]
         log(f"{self.settings.name} is running on {scheme}://{address}:{port} (Ctrl+C stops it)")
+
+
+def _watched_sources(path: Any) -> tuple[str, ...]:
+    """The sources that are watched; none without a valid usual.json beside the model."""
+    if not Path(path).exists():
+        return ()  # loading says so
+    try:
+        found = read_usual(path)
+        return () if found is None else Usual.from_dict(found["usual"]).sources
+    except PartitaError as exc:
+        log(f"warning: sources are not watched: {exc}")
+        return ()
+
+
+class PartyWorker(Worker):
+    """One process of a party."""
+
+    def make_app(self, service: Service) -> FastAPI:
+        """Load the model, score the party's table and make the application."""
+        settings = self.settings
+        assert settings.key is not None
+        stored = open_model(settings.model_path, settings.trusted)
+        ballots = PartyBallots.of(stored, settings.table, settings.key, settings.submodel)
+        return party_app(ballots, service, _stored_warnings(stored.about))
+
+
+class CoordinatorWorker(Worker):
+    """One process of a federation's coordinator."""
+
+    def make_app(self, service: Service) -> FastAPI:
+        """Read whom to ask and make the application."""
+        return federation_app(read_parties(self.settings.parties), service)
+
+
+def _worker(settings: RunSettings, sockets: list[socket.socket]) -> Worker:
+    """What serves a model, a party or a coordinator."""
+    if settings.parties is not None:
+        names = read_parties(settings.parties).federation.vote.names
+        return CoordinatorWorker(settings, sockets, FEDERATION_PATHS, party_families(names))
+    if settings.table is not None:
+        return PartyWorker(settings, sockets, PARTY_PATHS)
+    sources = _watched_sources(settings.model_path)
+    return Worker(settings, sockets, PATHS, source_families(sources), sources)
 
 
 def _stored_warnings(about: dict[str, Any]) -> list[str]:

@@ -31,6 +31,10 @@ from ._web import (
 
 PROBES = ("/live", "/ready", "/metrics", "/health")
 OPERATIONS = (*PROBES, "/openapi.json", "/docs")
+INVALID_ROWS = (
+    "The body is not valid JSON, its rows do not have exactly the model's columns, or a cell is "
+    "not of its column's kind"
+)
 
 
 @dataclass(frozen=True)
@@ -122,14 +126,16 @@ class Service:
     ) -> None:
         note(request.scope, key=check_key(given, self.keys))
 
-    def refusals(self) -> dict[int | str, dict[str, Any]]:
-        """Every way in which a route that reads a body refuses, for OpenAPI."""
+    def refusals(self, invalid: str = INVALID_ROWS) -> dict[int | str, dict[str, Any]]:
+        """Every way in which a route that reads a body refuses, for OpenAPI.
+
+        ``invalid``: what is wrong with a body that cannot be used.
+        """
         limits = self.limits
         meanings = {
             408: f"The body was not complete within {limits.body_seconds:g} seconds",
             413: f"More than {limits.max_rows} rows or {limits.max_bytes} bytes",
-            422: "The body is not valid JSON, its rows do not have exactly the model's columns, or "
-            "a cell is not of its column's kind",
+            422: invalid,
             429: f"{limits.max_waiting} requests are waiting already",
             500: "The service is at fault",
             503: "The service is stopping",

@@ -10,11 +10,13 @@ from .._support.types import Array
 from ..errors import InputError
 from ..rules import TopK
 from ..store._load import digest, load_with_manifest
+from ..store._usual import read_usual
 from ..tables._csv_options import CsvOptions
 from ..tables._file import Split
 from ..tables._fingerprint import footers_of, sha256_of
 from ._schema import Schema
 from ._tasks import TASKS
+from ._usual import Usual
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,10 +29,13 @@ class StoredModel:
         Fitted.
     manifest : dict
         What ``manifest.json`` holds.
+    path : str or path
+        The folder or zip it came from.
     """
 
     model: Any
     manifest: dict[str, Any]
+    path: Any
 
     @property
     def about(self) -> dict[str, Any]:
@@ -54,6 +59,16 @@ class StoredModel:
             TASKS[self.model._task],
             CsvOptions().with_fallback(about.get("csv")),
         )
+
+    @cached_property
+    def usual(self) -> Usual | None:
+        """What is usual on clean rows; None where ``partita watch --usual`` did not learn it."""
+        found = read_usual(self.path)
+        if found is None:
+            return None
+        usual = Usual.from_dict(found["usual"])
+        usual.check_model(self.model)
+        return usual
 
     def check_rule(self) -> None:
         """Refuse a rule whose radius is not about the prediction."""
@@ -115,7 +130,7 @@ def open_model(
     model, manifest = load_with_manifest(path, trusted)
     model.verbose = verbose
     model.n_jobs = model.n_jobs if jobs is None else jobs
-    return StoredModel(model, manifest)
+    return StoredModel(model, manifest, path)
 
 
 def known_kinds(model: Any) -> dict[str, str]:

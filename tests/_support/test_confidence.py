@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.baselines import _confidence as confidence
-from partita.baselines._confidence import clopper_pearson
-
-from .exact_ablation import tail
+from partita._support import confidence
+from partita._support.confidence import clopper_pearson
+from tests.baselines.exact_ablation import tail
 
 
 @pytest.mark.parametrize("alpha", [0.5, 0.05, 1e-4, 1e-9])

@@ -1,0 +1,140 @@
+"""``partita watch``."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ._inputs import csv_options, local_path, print_json
+from ._options import Decimal, Encoding, Jobs, Json, Model, Quiet, Sep, Trust
+
+ALARM = 3  # the exit code: 1 is a bug, 2 is bad input
+
+
+def watch(
+    ctx: typer.Context,
+    model: Model,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(help="Tables with new rows, in the order in which they came."),
+    ] = None,
+    usual: Annotated[
+        str | None,
+        typer.Option(
+            help="A table of clean rows that the model was not fitted on: learn what is usual, and "
+            "keep it with the model."
+        ),
+    ] = None,
+    false_alarms: Annotated[
+        float,
+        typer.Option(help="The probability of any false alarm, over all sources and all rows."),
+    ] = 0.01,
+    every: Annotated[
+        int | None,
+        typer.Option(
+            help="Use only each so many-th row, where neighbouring rows repeat one another. "
+            "Default: 1, or as --usual was learnt.",
+            min=1,
+        ),
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="A column that says when a row came, for messages.")
+    ] = None,
+    state: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .json file: go on where an earlier call stopped, and write where this one did."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Where a picture goes: .png.")] = None,
+    sep: Sep = None,
+    decimal: Decimal = None,
+    encoding: Encoding = None,
+    trust: Trust = None,
+    jobs: Jobs = None,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Tell which source contradicts the predictions more often than is usual.
+
+    The exit code is 3 if there is an alarm.
+    """
+    from ..errors import InputError
+    from ..tables._write import check_writable
+    from ..workflow._stored_model import open_model
+    from ..workflow._watch_file import learn_usual_file, watch_files
+
+    if not data and usual is None:
+        raise InputError("data is missing: give tables to watch, or --usual and clean rows")
+    for place, suffix in ((out, ".png"), (state, ".json")):
+        if place is not None:
+            check_writable(place, (suffix,))
+    stored = open_model(model, tuple(trust or ()), jobs)
+    csv, verbose = csv_options(sep, decimal, encoding), int(not quiet)
+    if usual is not None:
+        clean = local_path(ctx, usual, "usual")
+        known = learn_usual_file(stored, clean, every or 1, csv, verbose)
+        if not data:
+            _show_usual(known, as_json)
+            return
+    elif stored.usual is None:
+        raise InputError(
+            "the model does not say what is usual: learn it first, with partita watch MODEL "
+            "--usual CLEAN, from rows that it was not fitted on"
+        )
+    else:
+        known = stored.usual
+    tables = [local_path(ctx, table) for table in data or ()]
+    found = watch_files(
+        stored, tables, known, false_alarms, every, time, state, csv, verbose=verbose
+    )
+    if out is not None:
+        from .._support.atomic import write_atomic
+
+        write_atomic(out, found.png())
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _show(found, out)
+    if found.alarms:
+        raise typer.Exit(ALARM)
+
+
+def _show_usual(usual: Any, as_json: bool) -> None:
+    from .._support.terminal import print_line
+
+    if as_json:
+        print_json(usual.to_dict())
+        return
+    print_line(str(usual))
+    print_line("Kept with the model.")
+
+
+def _show(found: Any, out: Path | None) -> None:
+    from .._support.terminal import print_line, print_table, print_warning
+    from ..workflow._wording import percent
+
+    rows = [
+        [
+            one.source,
+            percent(one.usual) if one.usual == one.usual else "-",
+            percent(one.rate) if one.counted else "-",
+            f"{one.counted:,}",
+            "-" if one.alarm is None else f"{one.alarm.row:,}",
+        ]
+        for one in found.sources
+    ]
+    print_table(
+        "How often a source contradicts the prediction",
+        ["source", "usual", "now", "of rows", "alarm in row"],
+        rows,
+    )
+    for alarm in found.alarms:
+        print_warning(str(alarm))
+    if not found.alarms:
+        print_line(
+            f"No alarm in {found.rows:,} rows; false alarms have a probability of at most "
+            f"{percent(found.false_alarms)}."
+        )
+    if out is not None:
+        print_line(f"Picture: {out}")

@@ -1,0 +1,280 @@
+"""What watching found: rates, wealth and alarms, to print, to store and to draw."""
+
+import io
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from .._support.json_values import json_value
+from .._support.optional import require
+from .._support.types import Array
+from ._evidence import ALL_SOURCES
+from ._wording import percent, shortened
+
+MOST_POINTS = 2000  # of a line in the picture
+LONGEST_LEGEND = 32
+MOST_LINES = 12  # in the legend
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """A source that contradicts the outcome more often than is usual.
+
+    Attributes
+    ----------
+    source : str
+        The source, or ``"all sources"``.
+    row : int
+        The row, counted from 0 over the whole stream, at which the wealth crossed its limit.
+    time : Any
+        When that row came, if it is known.
+    since : int
+        The row after which the wealth rose from its lowest: about when the change began.
+    counted, contradictions : int
+        Rows since then that say something about the source, and how many contradict the outcome.
+    usual : float
+        The share of contradictions on clean rows.
+    wealth : float
+        What the bets have made of 1.
+
+    See Also
+    --------
+    watch : Raises alarms.
+
+    Examples
+    --------
+    >>> from partita.workflow import Alarm
+    >>> print(Alarm("sensor 3", 812, None, 752, 58, 41, 0.031, 5120.0))
+    row 812: sensor 3 contradicts 41 of 58 rows since row 752 (70.7 %, usual 3.1 %)
+    """
+
+    source: str
+    row: int
+    time: Any
+    since: int
+    counted: int
+    contradictions: int
+    usual: float
+    wealth: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as JSON holds it.
+
+        Returns
+        -------
+        dict
+            The attributes by name.
+        """
+        found: dict[str, Any] = json_value(asdict(self))
+        return found
+
+    def __str__(self) -> str:
+        when = f"row {self.row:,}" + ("" if self.time is None else f" ({self.time})")
+        what = (
+            f"{self.source}: certified less than usual, not in"
+            if self.source == ALL_SOURCES
+            else f"{self.source} contradicts"
+        )
+        rate = percent(self.contradictions / max(self.counted, 1))
+        return (
+            f"{when}: {what} {self.contradictions:,} of {self.counted:,} rows since row "
+            f"{self.since:,} ({rate}, usual {percent(self.usual)})"
+        )
+
+
+@dataclass(frozen=True)
+class SourceRate:
+    """How often one source contradicts the outcome, and what is usual."""
+
+    source: str
+    units: tuple[str, ...]
+    usual: float
+    usual_at_most: float  # what the test takes for usual
+    counted: int
+    contradictions: int
+    log_wealth: float
+    alarm: Alarm | None
+
+    @property
+    def rate(self) -> float:
+        """The share of counted rows in which the source contradicts; NaN without any."""
+        return self.contradictions / self.counted if self.counted else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as JSON holds it; the wealth as its decimal logarithm."""
+        found: dict[str, Any] = json_value(
+            {
+                "source": self.source,
+                "units": self.units,
+                "usual": self.usual,
+                "usual_at_most": self.usual_at_most,
+                "rate": self.rate,
+                "counted": self.counted,
+                "contradictions": self.contradictions,
+                "log10_wealth": self.log_wealth / np.log(10),
+                "alarm": None if self.alarm is None else self.alarm.row,
+            }
+        )
+        return found
+
+
+class Trace:
+    """The wealth of every test over the rows, thinned out to a bounded number of points."""
+
+    def __init__(self, n_tests: int) -> None:
+        self.rows = np.empty(0, dtype=np.int64)
+        self.log_wealth = np.empty((0, n_tests))
+        self._stride, self._seen = 1, 0
+
+    def add(self, rows: Array, log_wealth: Array) -> None:
+        """Add further rows; one entry each of ``rows``."""
+        start = -self._seen % self._stride
+        self._seen += len(rows)
+        if start >= len(rows):  # a service adds row by row
+            return
+        self.rows = np.concatenate([self.rows, rows[start :: self._stride]])
+        self.log_wealth = np.concatenate([self.log_wealth, log_wealth[start :: self._stride]])
+        while len(self.rows) > MOST_POINTS:
+            self.rows, self.log_wealth = self.rows[::2], self.log_wealth[::2]
+            self._stride *= 2
+
+    def copy(self) -> "Trace":
+        """The same points; later rows are not added to them."""
+        other = Trace(self.log_wealth.shape[1])
+        other.rows, other.log_wealth = self.rows, self.log_wealth
+        return other
+
+
+@dataclass(frozen=True, eq=False)
+class WatchResult:
+    """What :func:`watch` found.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows came.
+    every : int
+        Each so many-th of them was used.
+    false_alarms : float
+        The probability of any false alarm at all.
+    sources : tuple
+        For every source, the last being all together: ``source``, ``units``, ``usual``, ``rate``,
+        ``counted``, ``contradictions``, ``log_wealth`` and ``alarm``.
+    alarms : tuple of Alarm
+        In their order; a source raises one.
+    log_limit : float
+        The logarithm of the wealth that raises an alarm.
+    trace : object
+        The ``log_wealth`` of every source at some ``rows``, for :meth:`plot`.
+
+    See Also
+    --------
+    watch : Makes one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.workflow import learn_usual, watch
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::3], y[::3])
+    >>> found = watch(clf, X[2::3], learn_usual(clf, X[1::3]))
+    >>> found.rows, found.alarms
+    (59, ())
+    """
+
+    rows: int
+    every: int
+    false_alarms: float
+    sources: tuple[SourceRate, ...]
+    alarms: tuple[Alarm, ...]
+    log_limit: float
+    trace: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, as JSON holds it.
+
+        Returns
+        -------
+        dict
+            ``rows``, ``every``, ``false_alarms``, ``alarms`` and ``sources``.
+        """
+        return {
+            "rows": self.rows,
+            "every": self.every,
+            "false_alarms": self.false_alarms,
+            "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "sources": [source.to_dict() for source in self.sources],
+        }
+
+    def __str__(self) -> str:
+        head = f"{self.rows:,} rows, false alarms at most {percent(self.false_alarms)}: "
+        if not self.alarms:
+            return head + "no alarm"
+        plural = "" if len(self.alarms) == 1 else "s"
+        return "\n".join([f"{head}{len(self.alarms)} alarm{plural}", *map(str, self.alarms)])
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the wealth of every source over the rows, those with an alarm in colour.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default on a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            With one line per source, and the limit.
+        """
+        if ax is None:
+            plt = require("matplotlib.pyplot", "a plot", "partita[plot]")
+            ax = plt.subplots(layout="constrained")[1]
+        self._draw(ax)
+        return ax
+
+    def png(self) -> bytes:
+        """Return the picture as a PNG, made without a window.
+
+        Returns
+        -------
+        bytes
+            The content of a file.
+        """
+        figures = require("matplotlib.figure", "a plot", "partita[plot]")
+        canvases = require("matplotlib.backends.backend_agg", "a plot", "partita[plot]")
+        figure = figures.Figure(figsize=(8.6, 4.6), layout="constrained")
+        canvases.FigureCanvasAgg(figure)
+        ax = figure.add_subplot()
+        self._draw(ax)
+        legend = ax.get_legend()
+        if legend is not None:
+            legend.remove()
+            figure.legend(loc="outside right upper", frameon=False, fontsize="small")
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
+        return picture.getvalue()
+
+    def _draw(self, ax: Any) -> None:
+        rows, wealth = self.trace.rows, self.trace.log_wealth / np.log(10)
+        limit = self.log_limit / np.log(10)
+        rank = {alarm.source: k for k, alarm in enumerate(self.alarms)}
+        for t, source in enumerate(self.sources):
+            k = rank.get(source.source)
+            if k is None:
+                ax.plot(rows, wealth[:, t], color="0.75", linewidth=0.9, zorder=1)
+                continue
+            name = shortened(source.source, LONGEST_LEGEND).replace("$", r"\$")
+            label = f"{name}, row {self.alarms[k].row:,}" if k < MOST_LINES else "_"
+            style = {"linewidth": 1.8, "color": f"C{k % 10}", "zorder": 3}
+            ax.plot(rows, wealth[:, t], label=label, linestyle="-" if k < 10 else "--", **style)
+        ax.axhline(limit, color="black", linestyle="--", linewidth=1.1, label="alarm")
+        top = max(limit * 3, 1.0)
+        ax.set(
+            xlabel="row",
+            ylabel="wealth of the bets on a change (power of ten)",
+            ylim=(min(-1.0, float(wealth.min(initial=0))), top),
+        )
+        ax.legend(frameon=False, fontsize="small")
