@@ -48,6 +48,7 @@ bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/imports.py
 	$(BIN)/python benchmarks/units.py
 	$(BIN)/python benchmarks/fit.py
+	$(BIN)/python benchmarks/predict.py
 
 clean:
 	rm -rf $(VENV) $(VENV)-floor partita-demo docs/_build docs/api/generated docs/gallery

@@ -271,7 +271,7 @@ BUGS = [
     Bug(
         "no canary",
         "ensemble/_scoring.py",
-        "            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])\n",
+        "            check_same_scores(ballots[:, t], scores(model, t), plan.names[t])\n",
         "",
         ("tests/ensemble/test_canary.py",),
     ),
@@ -455,9 +455,9 @@ BUGS = [
     Bug(
         "boosting: categories are numbered anew in every batch",
         "tables/_encoding.py",
-        "    if codes is not None:\n        return np.array(",
-        "    if codes is not None:\n        codes = _most_frequent_codes(column) or codes\n"
-        "        return np.array(",
+        "        if not _only_texts(cells):\n",
+        "        codes = _most_frequent_codes(column) or codes\n"
+        "        if not _only_texts(cells):\n",
         ("tests/ensemble/test_isolation.py", "tests/ensemble/test_table_estimator.py"),
     ),
     Bug(

@@ -76,7 +76,7 @@ def test_a_submodel_that_fails_at_random_is_refused():
 
 
 def test_few_submodels_are_fitted_again():
-    assert [canaries(T) for T in (1, 2, 5, 13, 14, 20, 21, 500)] == [
+    assert [canaries(T, 1000) for T in (1, 2, 5, 13, 14, 20, 21, 500)] == [
         [0],
         [1],
         [2],
@@ -86,6 +86,7 @@ def test_few_submodels_are_fitted_again():
         [0, 10, 20],
         [0, 250, 499],
     ]
+    assert canaries(500, 100_000) == [250]
 
 
 class Draws(GaussianNB):

@@ -1,6 +1,7 @@
 """Columns as numbers, each encoded on its own."""
 
 import datetime
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -95,6 +96,18 @@ def test_a_category_has_one_name_whatever_type_a_batch_gives_it():
     codes = learn_codes(words(1, True, "x", 2.5, 1.0, np.int64(1), np.float32(1)))
     assert codes == {"1": 0, "2.5": 1, "x": 2}
     assert apply_codes(words("1", 1.0, np.bool_(True)), codes).tolist() == [0.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("other", [1.0, True, Decimal("1.0"), np.str_("a"), b"a", float("nan")])
+def test_a_text_has_the_same_code_whatever_stands_beside_it(other):
+    """Columns of texts alone are encoded in another way than mixed ones."""
+    column = words("b", "a", None, "1", "a", "a\0", "")
+    codes = learn_codes(column)
+    assert codes == {"a": 0, "": 1, "1": 2, "a\0": 3, "b": 4}
+    alone = apply_codes(column, codes)
+    assert np.array_equal(alone, [4, 0, np.nan, 2, 0, 3, 1], equal_nan=True)
+    beside = apply_codes(words(*column, other), codes)
+    assert np.array_equal(beside[:-1], alone, equal_nan=True)
 
 
 def test_a_word_where_training_had_numbers_is_named():

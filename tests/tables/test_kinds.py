@@ -105,3 +105,14 @@ def test_what_a_file_could_not_give_back_has_no_kind():
 def test_a_column_without_a_type_and_without_values_holds_numbers():
     frame = pl.DataFrame({"nothing": pl.Series(NOTHING, dtype=pl.Null)})
     assert frame_kinds(nw.from_native(frame)) == {"nothing": NUMBER}
+
+
+def test_a_text_is_read_alike_whatever_stands_beside_it():
+    """Columns of texts alone are read in another way than those with NaN among them."""
+    alone = read_cells(["a", None, ""], TEXT, "c")
+    beside = read_cells(["a", None, "", np.nan], TEXT, "c")
+    for cells in (alone, beside):
+        assert (cells[0], cells[2]) == ("a", "")
+        assert type(cells[1]) is float
+        assert np.isnan(cells[1])
+    assert read_cells([], TEXT, "c").dtype == object

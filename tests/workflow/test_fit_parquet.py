@@ -337,7 +337,9 @@ def test_lightgbm_makes_the_same_bins_from_a_sample(n_classes, tmp_path, monkeyp
     )
     loaded = store.load(fit_parquet(clf, tmp_path / "t.parquet", "y", tmp_path / "m"))
     assert max(taken) == batches.LIGHTGBM_ROWS  # never all rows at once
-    n_fits = 2 + len(canaries(2))  # each of which reads its columns twice, and a first batch
+    n_fits = 2 + len(
+        canaries(2, len(X))
+    )  # each of which reads its columns twice, and a first batch
     assert sum(taken) < n_fits * 3 * len(X)
     assert np.array_equal(
         loaded.ballots(frame[:20_000]), clf.fit(frame.astype(float), y).ballots(frame[:20_000])

@@ -71,11 +71,12 @@ class Progress:
         )
 
     def over(self, results: Iterable[Result]) -> Iterator[Result]:
-        """Pass results on and count them."""
+        """Pass results on and count them, up to the total."""
         with self:
             for done, result in enumerate(results, start=self.before + 1):
                 yield result
-                self.update(done)
+                if done <= self.total:
+                    self.update(done)
 
     def close(self) -> None:
         """Remove the bar from the terminal; harmless if called twice."""

@@ -30,7 +30,7 @@ from ..partition._units import Units
 from ..rules import Rule, named_rule
 from ..tables._memory import open_table
 from ..tables._table import Table
-from ._canary import GlobalGenerator, sample_rows
+from ._canary import GlobalGenerator, canaries, sample_rows
 from ._failures import FixedVote, fit_one, warn_of_failures
 from ._hooks import TaskHooks
 from ._joint_training import check_joint_settings, fit_jointly, trains_jointly
@@ -108,15 +108,17 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
             self.estimators_ = submodels
             return self
         owner = plan.owner(table.n_rows)
-        jobs = (plan.fit_arguments(table, target, owner, t) for t in range(len(plan)))
+        order = [*range(len(plan)), *canaries(len(plan), table.n_rows)]  # fitted again at the end
+        jobs = (plan.fit_arguments(table, target, owner, t) for t in order)
         generator = GlobalGenerator()
-        fitted = list(
+        models = list(
             run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.serial)
         )
+        fitted, again = models[: len(plan)], models[len(plan) :]
         causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
         warn_of_failures(causes, len(plan), plan.most_failures)
         generator.check(self.strict)
-        ballots = self._check_canaries(table, target, plan, owner, fitted)
+        ballots = self._check_canaries(table, plan, fitted, again)
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
         answers = self._fallback_scores(table, sample_rows(table.n_rows))

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.parallel import run_each
+from .._support.parallel import exclusive
 from .._support.types import Array
 from ..tables._table import Table
 from ._failures import FixedVote, fit_one
+from ._plan import seeds
 from ._soundness import wants_integers
 
 
@@ -23,9 +24,11 @@ def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
     whole.set_params(**{name: settings[name] for name in settings if name in whole.get_params()})
     table, target, plan = whole._plan(X, y)
     plan = replace(plan, columns=[list(range(table.n_columns))], names=["the model on all columns"])
-    (fitted,) = run_each(
-        fit_one, [plan.fit_arguments(table, target, None, 0)], 1, 1, "", 0, plan.serial
-    )
+    _, *arguments = plan.fit_arguments(table, target, None, 0)
+    submodel = clone(plan.estimator)
+    submodel.set_params(**seeds(submodel, plan.seed, 0))
+    with exclusive(plan.serial):
+        fitted = fit_one(submodel, *arguments)  # with all threads: nothing is proven of it
     return None if isinstance(fitted, FixedVote) else fitted
 
 

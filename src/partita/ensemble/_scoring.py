@@ -13,7 +13,7 @@ from ..errors import SubmodelWarning
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
 from ._canary import canaries, check_same_fit, check_same_scores, sample_rows
-from ._failures import fit_one, score_one
+from ._failures import score_one
 from ._one_pass import one_pass
 from ._plan import Plan
 
@@ -64,9 +64,9 @@ class Scoring:
             yield scores
 
     def _check_canaries(
-        self, table: Table, target: Array, plan: Plan, owner: Array | None, fitted: list[Any]
+        self, table: Table, plan: Plan, fitted: list[Any], again: list[Any]
     ) -> Array:
-        """Fit a few submodels again, alone; return the ballots of the rows compared."""
+        """Compare the canaries with what they were before; return the ballots of the rows."""
         rows = sample_rows(table.n_rows)
         score, config = self._score(), get_config()
 
@@ -82,9 +82,7 @@ class Scoring:
         ballots = found.ballots(open_table(sample), self._tree_score(), fixed) if found else None
         if ballots is None:
             ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
-        for t in canaries(len(plan)):
-            job = plan.fit_arguments(table, target, owner, t)
-            (again,) = run_each(fit_one, [job], 1, 1, "", 0, serial=True)
-            check_same_fit(fitted[t], again, plan.names[t])
-            check_same_scores(ballots[:, t], scores(again, t), plan.names[t])
+        for t, model in zip(canaries(len(plan), table.n_rows), again, strict=True):
+            check_same_fit(fitted[t], model, plan.names[t])
+            check_same_scores(ballots[:, t], scores(model, t), plan.names[t])
         return ballots

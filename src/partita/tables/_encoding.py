@@ -4,6 +4,7 @@ Codes are learnt in training, once and for all, and from one column alone: nothi
 on other columns or on the batch that a row comes in.
 """
 
+from collections import Counter
 from typing import Any
 
 import narwhals as nw
@@ -49,11 +50,10 @@ def _series_values(series: "nw.Series[Any]") -> Array:
         return np.asarray(
             series.dt.total_milliseconds().cast(nw.Float64).to_numpy(), dtype=np.float64
         )
-    values = series.to_list()
-    column = np.empty(len(values), dtype=object)
-    for i, value in enumerate(values):
-        column[i] = None if is_missing(value) else value
-    return column
+    cells = (
+        value if type(value) is str or not is_missing(value) else None for value in series.to_list()
+    )
+    return np.fromiter(cells, dtype=object, count=len(series))
 
 
 def encode_alone(column: Array) -> tuple[Array, bool]:
@@ -70,11 +70,14 @@ def _most_frequent_codes(column: Array) -> dict[str, int] | None:
     """A code for each of a column's most frequent values; None for a column of numbers."""
     if _as_numbers(column) is not None:
         return None
-    values, counts = np.unique(
-        [_category(value) for value in column if not is_missing(value)], return_counts=True
-    )
-    frequent = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
-    return {str(values[rank]): code for code, rank in enumerate(frequent)}
+    cells = column.tolist()
+    if _only_texts(cells):
+        counts = Counter(cells)
+        del counts[None]
+    else:
+        counts = Counter(_category(value) for value in cells if not is_missing(value))
+    frequent = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_CATEGORIES]
+    return {name: code for code, name in enumerate(frequent)}
 
 
 def learn_codes(column: Array) -> dict[str, int] | None:
@@ -89,13 +92,10 @@ def learn_codes(column: Array) -> dict[str, int] | None:
 def apply_codes(column: Array, codes: dict[str, int] | None) -> Array:
     """A column as floats by the codes of training; NaN where missing or unknown."""
     if codes is not None:
-        return np.array(
-            [
-                np.nan if is_missing(value) else codes.get(_category(value), np.nan)
-                for value in column
-            ],
-            dtype=np.float64,
-        )
+        cells = column.tolist()
+        if not _only_texts(cells):
+            cells = [None if is_missing(value) else _category(value) for value in cells]
+        return np.array(list(map(codes.get, cells)), dtype=np.float64)  # None becomes NaN
     numbers = _as_numbers(column)
     if numbers is None:
         strange = next(
@@ -117,6 +117,11 @@ def _as_numbers(column: Array) -> Array | None:
         return np.array([np.nan if is_missing(value) else float(value) for value in column])
     except (TypeError, ValueError, OverflowError):
         return None
+
+
+def _only_texts(cells: list[Any]) -> bool:
+    """Whether cells are texts or None: such a cell is its own category, without a look at it."""
+    return set(map(type, cells)) <= {str, type(None)}
 
 
 def _category(value: Any) -> str:

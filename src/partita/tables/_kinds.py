@@ -113,6 +113,10 @@ def read_cells(values: Sequence[Any], kind: str, column: str, first_row: int = 0
     CellError
         If a cell is of another kind.
     """
+    if kind == TEXT and set(map(type, values)) <= {str, type(None)}:  # most tables
+        texts = np.fromiter(values, dtype=object, count=len(values))
+        texts[[value is None for value in values]] = math.nan
+        return texts
     read = READERS[kind]
     cells = np.empty(len(values), dtype=object if kind == TEXT else np.float64)
     for i, value in enumerate(values):

@@ -165,7 +165,7 @@ def fit_training(
         submodels = _fit_missing(plan, data, place, batch_rows, client, model)
         causes = [one.failure for one in submodels if one.failure is not None]
         warn_of_failures(causes, len(plan), plan.most_failures)
-        _check_refits(plan, data, submodels, batch_rows, client)
+        _check_refits(plan, data, submodels, batch_rows, client, model.n_jobs)
     return model, place.finish(model, submodels, about)
 
 
@@ -202,16 +202,17 @@ def _check_refits(
     submodels: list[StoredSubmodel],
     batch_rows: int | None,
     client: Any,
+    n_jobs: int | None,
 ) -> None:
-    """Fit a few submodels again, one after the other: they must be the same files."""
-    for t in canaries(len(plan)):
-        jobs = [(plan, data, t, batch_rows)]
-        hashes = (
-            run_each(refit_hash, jobs, 1, 1, "", 0)
-            if client is None
-            else run_on_cluster(client, refit_hash, jobs)
-        )
-        if list(hashes) != [submodels[t].sha256]:
+    """Fit a few submodels again, beside others than the first time: they must be the same files."""
+    jobs = [(plan, data, t, batch_rows) for t in canaries(len(plan), data.n_rows)]
+    hashes = (
+        run_each(refit_hash, jobs, n_jobs, len(jobs), "", 0)
+        if client is None
+        else run_on_cluster(client, refit_hash, jobs)
+    )
+    for t, found in hashes:  # in the order in which a cluster finishes them
+        if found != submodels[t].sha256:
             raise SoundnessError(
                 f"{plan.names[t]} differs when it is fitted again on the same columns, so no "
                 f"radius would hold: {CURE}"

@@ -78,9 +78,9 @@ def fit_and_store(
     return place.add(t, _fit(plan, data, t, batch_rows))
 
 
-def refit_hash(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> str:
-    """Fit submodel t again; the hash of its file must be the same."""
-    return stored_estimator(submodel_name(t), _fit(plan, data, t, batch_rows)).sha256
+def refit_hash(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> tuple[int, str]:
+    """Fit submodel t again; t, and the hash of its file, which must be the same."""
+    return t, stored_estimator(submodel_name(t), _fit(plan, data, t, batch_rows)).sha256
 
 
 def _fit(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> object:
