@@ -23,15 +23,14 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from patches_table import RESULTS, THREATS, results, table
 from timing import command_without
 
 from partita import datasets
 from partita.metrics import certified_accuracy
 from partita.vision import LeaveOutImageClassifier
 
-RESULTS = Path(__file__).parent / "results" / "patches"
 HELD_OUT = 5000
-THREATS = {"trusted": "evasion", "attackable": "training + evasion"}
 SETTINGS = {  # of the network's training; None: as in the paper of the network
     "epochs": int,
     "batch_size": int,
@@ -43,19 +42,6 @@ SETTINGS = {  # of the network's training; None: as in the paper of the network
 }
 # digits are not mirrored, and are thin: a square of 8 x 8 would hide too much
 DEFAULTS = {"cifar10": {}, "mnist": {"flip": False, "shift": 2, "erase": 0}}
-COLUMNS = [
-    "data, rows",
-    "patch",
-    "threat",
-    "windows",
-    "networks",
-    "settings",
-    "fit",
-    "per image",
-    "questions",
-    "accuracy",
-    "certified",
-]
 
 
 def main() -> None:
@@ -185,46 +171,6 @@ def _name(result):
         result["rows"],
     ]
     return "-".join(parts)
-
-
-def results():
-    """All results, those on test images first."""
-    found = [json.loads(file.read_text()) for file in sorted(RESULTS.glob("*.json"))]
-    return sorted(found, key=lambda one: (one["rows"] != "test", one["data"], one["training"]))
-
-
-def table(found):
-    """The results as Markdown; certified accuracy in %."""
-    lines = [f"| {' | '.join(COLUMNS)} |", "|" + "---|" * len(COLUMNS)]
-    for one in found:
-        tall, wide = one["patch"]
-        several = f"{one['n_patches']} of " if one["n_patches"] > 1 else ""
-        settings = [f"{name} {value}" for name, value in one["settings"].items()]
-        networks = f"{one['networks']} {one['network']}"
-        cells = [
-            f"{one['data']}, {one['rows']}",
-            f"{several}{tall} x {wide}",
-            THREATS[one["training"]],
-            f"{one['grid'][0]} x {one['grid'][1]}",
-            networks,
-            ", ".join(settings),
-            fit_time(one),
-            f"{1000 * one['seconds_per_image']:.1f} ms",
-            f"{one['questions_per_image']:.0f} of {one['models']}",
-            str(one["accuracy"]),
-            ", ".join(map(str, one["certified"])),
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def fit_time(one):
-    """Seconds of training; for a run that resumed, in proportion to the networks it trained."""
-    if one["networks_fitted"] == one["networks"]:
-        return f"{one['fit_seconds']:.0f} s"
-    if not one["networks_fitted"]:
-        return "?"
-    return f"about {one['fit_seconds'] * one['networks'] / one['networks_fitted']:.0f} s"
 
 
 if __name__ == "__main__":
