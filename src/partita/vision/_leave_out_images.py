@@ -136,9 +136,10 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ...     device="cpu", verbose=0,
     ... )
     >>> proof = clf.fit(data.X_train[:32], data.y_train[:32]).certify(data.X_test[:5])
-    >>> clf.grid_, print(proof.counts)
+    >>> clf.grid_
+    (2, 2)
+    >>> print(proof.counts)
     patches of 2 x 2 pixels (1 in all, out of reach: the training images)
-    ((2, 2), None)
     """
 
     __module__ = "partita.vision"  # stored models name public paths
