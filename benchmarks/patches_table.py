@@ -1,6 +1,6 @@
 """The table of docs/guide/vision.md about patches, from the files in benchmarks/results/patches.
 
-``python benchmarks/patches.py`` prints it.
+python benchmarks/patches_table.py
 """
 
 import json
@@ -21,6 +21,11 @@ COLUMNS = [
     "accuracy",
     "certified",
 ]
+
+
+def main() -> None:
+    if found := results():
+        print(table(found))
 
 
 def results():
@@ -61,3 +66,7 @@ def fit_time(one):
     if not one["networks_fitted"]:
         return "?"
     return f"about {one['fit_seconds'] * one['networks'] / one['networks_fitted']:.0f} s"
+
+
+if __name__ == "__main__":
+    main()

@@ -116,6 +116,24 @@ def test_what_lies_under_left_out_windows_changes_no_vote(fitted, few, device):
             assert np.array_equal(after[:, :-1][:, untouched], before[:, :-1][:, untouched])
 
 
+def test_no_patch_changes_a_certified_prediction(fitted, digits):
+    """Every position, with random, black and white patches."""
+    X = digits.X_test[:60]
+    proof = fitted.certify(X)
+    X, expected = X[proof.radius == 1][:12], proof.prediction[proof.radius == 1][:12]
+    assert len(X) > 3
+    rng = np.random.default_rng(0)
+    attacked = []
+    for top in range(7):
+        for left in range(7):
+            for patch in (rng.integers(256, size=(len(X), 2, 2)), 0, 255):
+                images = X.reshape(-1, 8, 8).copy()
+                images[:, top : top + 2, left : left + 2] = patch
+                attacked.append(images.reshape(-1, 64))
+    found = fitted.predict(np.concatenate(attacked)).reshape(-1, len(X))
+    assert (found == expected).all()
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_refitting_on_patched_images_changes_no_model_that_leaves_the_patch_out(few, device):
     X, y = few

@@ -8,7 +8,7 @@ from torch import nn
 from partita.vision import _window_networks as window_networks
 from partita.vision._images import normalise
 from partita.vision._paper_recipes import recipe_for
-from partita.vision._runtime import seeded_weights
+from partita.vision._runtime import deterministic_algorithms, seeded_weights
 from partita.vision._window_networks import WindowNetwork
 from partita.vision._windows import choose_grid
 
@@ -33,7 +33,8 @@ def window_network(network="tiny", device="cpu", seed=0, compiled=False, **setti
 
 def fitted(few, **settings):
     network = window_network(**settings)
-    network.fit(few[0].reshape(-1, 64, 1), few[1], lambda loss: None)
+    with deterministic_algorithms(True):
+        network.fit(few[0].reshape(-1, 64, 1), few[1], lambda loss: None)
     return network
 
 
