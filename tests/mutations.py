@@ -39,6 +39,7 @@ ASKING = "tests/serve/test_asking.py"
 FEDERATION = "tests/serve/test_federation.py"
 PARTY_ROWS = "tests/serve/test_party_ballots.py"
 PARTY_LIST = "tests/serve/test_parties.py"
+WINDOWS = "tests/exhaustive/test_windows.py"
 
 
 @dataclass(frozen=True)
@@ -1238,6 +1239,81 @@ BUGS = [
         "found = one_pass(self, self.estimators_, columns) if table.reads_apart else None",
         "found = one_pass(self, self.estimators_, columns)",
         ("tests/ensemble/test_one_pass.py",),
+    ),
+    # ---- windows of an image, and models that leave them out ----
+    Bug(
+        "windows: one pixel too small",
+        "vision/_windows.py",
+        "(pixel < first + self.step + self.patch - 1)",
+        "(pixel < first + self.step + self.patch - 2)",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: made for the first shape of patch alone",
+        "vision/_windows.py",
+        "tall, wide = (max(sides) for sides in zip(*patches, strict=True))",
+        "tall, wide = patches[0]",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: not masked when a network predicts",
+        "vision/_window_networks.py",
+        "logits = self._logits(loaded, self.hide(self.mask(images), windows))",
+        "logits = self._logits(loaded, self.hide(self.mask(images), windows * 0 + len(self._masks)"
+        " - 1))",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: one of two is masked",
+        "vision/_window_networks.py",
+        "hidden = self._masks[windows].any(dim=1)",
+        "hidden = self._masks[windows[:, :1]].any(dim=1)",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: masked before an image is shifted",
+        "vision/_window_networks.py",
+        "augmented = augment(self.mask(own), self.recipe, generator)\n"
+        "        return self.hide(augmented, self._draw_windows(len(own), generator))",
+        "hidden = self.hide(self.mask(own), self._draw_windows(len(own), generator))\n"
+        "        return torch.cat([augment(hidden[..., :-1], self.recipe, generator),"
+        " hidden[..., -1:]], dim=3)",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: a model is trained on one of the windows that it leaves out",
+        "vision/_leave_out_images.py",
+        "seen = ~(left_out @ masks)",
+        "seen = ~masks[left_out.argmax(axis=1)]",
+        ("tests/vision/test_leave_out_images.py",),
+    ),
+    Bug(
+        "windows: settled before all models of a set are asked",
+        "vision/_settled_votes.py",
+        "labels[rows] = np.where(fewest == 0, most[row, first], UNKNOWN)",
+        "labels[rows] = np.where(fewest <= 1, most[row, first], UNKNOWN)",
+        ("tests/vision/test_settled_votes.py",),
+    ),
+    Bug(
+        "windows: pairs of windows that are not asked",
+        "vision/_settled_votes.py",
+        "for models in self._models_of:",
+        "for models in self._models_of[:1]:",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: a set counts as unanimous although votes differ",
+        "vision/_settled_votes.py",
+        "agree = ((votes == most[:, :, None]) | ~known).all(axis=2)",
+        "agree = ((votes == most[:, :, None]) | ~known).sum(axis=2) >= votes.shape[2] - 1",
+        (WINDOWS, "tests/vision/test_settled_votes.py"),
+    ),
+    Bug(
+        "windows: batches of any size",
+        "vision/_window_votes.py",
+        "full = F.pad(batch, (0, size - len(batch)))",
+        "full = batch",
+        ("tests/vision/test_window_votes.py",),
     ),
 ]
 

@@ -1,6 +1,7 @@
 """Augmentation of masked images: shifted, mirrored and erased at random.
 
 The images it is given are masked already, so that no augmentation can bring in a foreign pixel.
+(Where training is trusted they are whole, and masked afterwards: ``_window_networks.py``.)
 """
 
 import torch
