@@ -11,13 +11,20 @@ from .._support.optional import require
 
 if TYPE_CHECKING:
     from ._ablated_classifier import AblatedImageClassifier
+    from ._cell_classifier import CellImageClassifier
     from ._masked_classifier import MaskedImageClassifier
     from ._pixel_set_classifier import PixelSetClassifier
 
-__all__ = ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"]
+__all__ = [
+    "AblatedImageClassifier",
+    "CellImageClassifier",
+    "MaskedImageClassifier",
+    "PixelSetClassifier",
+]
 
 _HOMES = {
     "AblatedImageClassifier": "_ablated_classifier",
+    "CellImageClassifier": "_cell_classifier",
     "MaskedImageClassifier": "_masked_classifier",
     "PixelSetClassifier": "_pixel_set_classifier",
 }
