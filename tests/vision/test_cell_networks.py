@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from partita.vision._cell_networks import CellNetworks, fold, weight_shapes
+from partita.vision._cell_networks import CellNetworks, fold, weight_shapes, weights_per_network
 
 INPUTS, CLASSES, WIDTH = 8, 3, 4
 
@@ -69,6 +69,8 @@ def test_shapes_are_those_of_the_weights():
     assert weight_shapes(INPUTS, CLASSES, WIDTH, 2) == built
     assert built["second_2_1"] == (16, 16, 3, 3)
     assert built["head"] == (16, 3)
+    size = sum(map(math.prod, built.values()))
+    assert weights_per_network(INPUTS, CLASSES, WIDTH, 2) == size
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (3, 5)])

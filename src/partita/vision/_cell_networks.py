@@ -102,6 +102,15 @@ def weight_shapes(inputs: int, classes: int, width: int, blocks: int) -> Shapes:
     return shapes | {"head": (width * 2 ** (STAGES - 1), classes)}
 
 
+def weights_per_network(inputs: int, classes: int, width: int, blocks: int) -> int:
+    """How many numbers the weights of one network hold, without listing them."""
+    kernels = width * inputs
+    for stage in range(STAGES):
+        wide = width * 2**stage
+        kernels += wide * (wide // 2 if stage else 0) + 2 * blocks * wide**2
+    return 9 * kernels + width * 2 ** (STAGES - 1) * classes
+
+
 def fold(images: Tensor, cell: int) -> Tensor:
     """Cut images (images, height, width, channels) into cells.
 

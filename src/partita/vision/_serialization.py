@@ -14,15 +14,14 @@ from torch import Tensor
 
 from .._support.optional import require
 from ..errors import MissingExtraError, StoreError
+from . import _cell_networks, _transformers
 from ._cell_config import CellConfig
-from ._cell_networks import weight_shapes
 from ._cell_sets import CellSets, values_per_cell
 from ._config import PixelSetConfig
 from ._images import pixels_of
 from ._pixel_set_submodels import PixelSetSubmodels
 from ._pixel_sets import PixelSets
 from ._runtime import choose_device
-from ._transformers import weights_per_network
 
 # 1 named the weights differently and stored no version
 SETS_FORMAT, CELLS_FORMAT = 2, 3
@@ -84,7 +83,9 @@ def _sets(facts: dict[str, Any], weights: Weights) -> PixelSets:
     config, n_classes = PixelSetConfig(**facts["settings"]), len(facts["classes"])
     config.check()
     channels = facts["image_shape"][2]
-    size = weights_per_network(config.width, config.blocks, config.expand, channels, n_classes)
+    size = _transformers.weights_per_network(
+        config.width, config.blocks, config.expand, channels, n_classes
+    )
     _check_size(weights, len(facts["sets"]) * config.members * size)
     model = PixelSets(facts["sets"], facts["image_shape"], n_classes, config, facts["seeds"])
     model.networks.load_state_dict(weights)
@@ -96,9 +97,8 @@ def _cells(facts: dict[str, Any], weights: Weights) -> CellSets:
     config, n_classes = CellConfig(**facts["settings"]), len(facts["classes"])
     config.check(facts["image_shape"])
     inputs = values_per_cell(config, facts["image_shape"][2])
-    shapes = weight_shapes(inputs, n_classes, config.width, config.blocks)
-    size = sum(map(math.prod, shapes.values()))
     count = len(facts["sets"]) * config.members
+    size = _cell_networks.weights_per_network(inputs, n_classes, config.width, config.blocks)
     _check_size(weights, count * size)
     model = CellSets(facts["sets"], facts["image_shape"], n_classes, config, facts["seeds"])
     for k, network in enumerate(model.networks):
