@@ -221,8 +221,8 @@ BUGS = [
     Bug(
         "cells: the mask of another submodel",
         "vision/_cell_sets.py",
-        "pixels = torch.tensor(self.sets[submodel], ",
-        "pixels = torch.tensor((self.sets[submodel - 1] * 2)[: own.shape[1]], ",
+        "images[:, self._pixels[submodel]] = ",
+        "images[:, self._pixels[submodel - 1].repeat(2)[: own.shape[1]]] = ",
         ("tests/vision/test_cell_sets.py",),
     ),
     Bug(

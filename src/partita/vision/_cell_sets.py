@@ -54,6 +54,7 @@ class CellSets:
         self.config, self.n_classes = config, n_classes
         self.seeds = [int(seed) for seed in seeds]
         self.device = torch.device("cpu")
+        self._pixels = [torch.tensor(own, dtype=torch.long) for own in self.sets]
         # the members of a submodel follow one another
         self.network_seeds = [
             member for seed in self.seeds for member in torch_seeds(seed, config.members)
@@ -70,8 +71,9 @@ class CellSets:
         return CellNetworks(seeds, inputs, self.n_classes, config.width, config.blocks)
 
     def to(self, device: torch.device) -> "CellSets":
-        """Move the networks to a device."""
+        """Move the networks and their pixel indices to a device."""
         self.device = device
+        self._pixels = [pixels.to(device) for pixels in self._pixels]
         for network in self.networks:
             self.place(network)
         return self
@@ -87,10 +89,9 @@ class CellSets:
         Other pixels are zero; the last channel is one where a pixel is the submodel's.
         """
         height, width, channels = self.image_shape
-        pixels = torch.tensor(self.sets[submodel], dtype=torch.long, device=own.device)
         images = torch.zeros(len(own), height * width, channels + 1, device=own.device)
         known = torch.ones(*own.shape[:2], 1, device=own.device)
-        images[:, pixels] = torch.cat([normalise(own), known], dim=2)
+        images[:, self._pixels[submodel]] = torch.cat([normalise(own), known], dim=2)
         return images.unflatten(1, (height, width))
 
     def cells(self, images: Sequence[Tensor]) -> Tensor:
