@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from .._support.types import Array
 from ._flat_trees import FlatTrees
@@ -116,6 +115,8 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
             self._learn_encoding(X)
             self.trees_ = None
             return self
+        from sklearn.ensemble import HistGradientBoostingClassifier  # predictions do without
+
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
     def predict_proba(self, X: Any) -> Array:
@@ -214,6 +215,8 @@ class TableBoostingRegressor(RegressorMixin, _TableBoosting):
         TableBoostingRegressor
             The fitted estimator.
         """
+        from sklearn.ensemble import HistGradientBoostingRegressor  # predictions do without
+
         return self._fit(HistGradientBoostingRegressor, X, y, sample_weight)
 
     def predict(self, X: Any) -> Array:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.semi_supervised import SelfTrainingClassifier
 
 from .._support.types import Array
 from ..errors import InputError
@@ -63,6 +62,8 @@ def semi_supervised(estimator: Any) -> Any:
         estimator, "learns_unlabelled", False
     ):
         return clone(estimator)
+    from sklearn.semi_supervised import SelfTrainingClassifier  # takes long, and few need it
+
     return SelfTrainingClassifier(clone(estimator))
 
 

@@ -1,14 +1,11 @@
 """Settings that would void the proof, as far as they can be seen before training.
 
-The estimator is only inspected here, never fitted.
+The estimator is only inspected here, never fitted. The classes that are looked for are imported by
+the functions that look: a model that only predicts does not need them.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-
-from sklearn.frozen import FrozenEstimator
-from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
-from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
 
 from .._support.strictness import warn_or_raise
 from ..errors import SoundnessError
@@ -19,6 +16,8 @@ DEEPEST = 20  # how far estimators inside estimators are followed
 
 def check_settings(ensemble: Any, estimator: Any) -> None:
     """Warn of, or refuse, settings under which a second fit gives other votes."""
+    from sklearn.frozen import FrozenEstimator
+
     for name, part in parts_of(estimator):
         if isinstance(part, FrozenEstimator):
             raise SoundnessError(
@@ -105,6 +104,9 @@ def wants_integers(estimator: Any) -> bool:
 
 
 def _is_of_liblinear(part: Any) -> bool:
+    from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
+    from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
+
     if isinstance(part, LinearSVC | LinearSVR):
         return True
     if isinstance(part, LogisticRegression | LogisticRegressionCV):

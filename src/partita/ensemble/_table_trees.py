@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.tree import ExtraTreeClassifier, ExtraTreeRegressor
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y
@@ -152,6 +151,8 @@ class TableTreesClassifier(ClassifierMixin, _TableTrees):
         labels = _check_y(y, estimator=self)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
+        from sklearn.tree import ExtraTreeClassifier  # predictions do without
+
         return self._fit(ExtraTreeClassifier, X, codes, sample_weight)
 
     def predict_proba(self, X: Any) -> Array:
@@ -256,6 +257,8 @@ class TableTreesRegressor(RegressorMixin, _TableTrees):
             The fitted estimator.
         """
         values = _check_y(y, y_numeric=True, estimator=self)
+        from sklearn.tree import ExtraTreeRegressor  # predictions do without
+
         return self._fit(ExtraTreeRegressor, X, values, sample_weight)
 
     def predict(self, X: Any) -> Array:

@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
@@ -185,6 +184,8 @@ class Informed:
         assert_all_finite(y, input_name="y_ref")
         table = open_table(self.X_ref)
         check_consistent_length(y, np.empty(table.n_rows))
+        from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
+
         estimate = mutual_info_regression if _are_values(y) else mutual_info_classif
         information = np.zeros(table.n_columns)
         for column in range(table.n_columns):
