@@ -185,7 +185,8 @@ def _certified(rule, ballots, y):
     """Accuracy, median radius (-1 for a wrong row) and the certified share in % at every radius."""
     proof = rule.certify(ballots)
     radius = np.where(proof.prediction == y, proof.radius, -1)
-    curve = [round(100 * float(np.mean(radius >= r)), 2) for r in range(int(radius.max()) + 1)]
+    largest = max(int(radius.max()), 0)
+    curve = [round(100 * float(np.mean(radius >= r)), 2) for r in range(largest + 1)]
     shares = {str(r): curve[r] for r in (8, 13, 16, 26, 39) if r < len(curve)}
     return {
         "accuracy": curve[0],

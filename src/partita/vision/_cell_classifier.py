@@ -17,12 +17,11 @@ from ._pixel_set_submodels import PixelSetSubmodels
 class CellImageClassifier(JointImageClassifier):
     """A small residual convolutional network over cells of an image's pixels.
 
-    It is for few submodels, which see many pixels each: from about 18 of them on, it is more
-    accurate than :class:`PixelSetClassifier`. A submodel is given the image with its own pixels and
-    zeros elsewhere, and a further channel that says which pixels are its own. Cells of 2 x 2 pixels
-    become channels, so that convolutions find something at every position. Submodels are fitted one
-    after the other. Images are rows of height x width x channels whole numbers from 0 to 255,
-    flattened in that order.
+    It is for few submodels, which see many pixels each. A submodel is given the image with its own
+    pixels and zeros elsewhere, and a further channel that says which pixels are its own. Cells of
+    2 x 2 pixels become channels, so that fewer positions are empty. Submodels are fitted one after
+    the other, and no number of one meets a number of another (theory, section 1). Images are rows
+    of height x width x channels whole numbers from 0 to 255, flattened in that order.
 
     Parameters
     ----------
