@@ -16,15 +16,14 @@ from .small_networks import MASKED_SETS as SETS
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("together", [1, 2, 3])
-@pytest.mark.parametrize("members", [1, 2])
+@pytest.mark.parametrize(("members", "together"), [(1, 1), (2, 1), (2, 2), (1, 3)])
 def test_a_rewritten_pixel_changes_its_own_submodel_alone(few, members, together, device):
     """One submodel's columns are rewritten in all training images; the others keep every bit."""
     X, y = few
     config = replace(CELLS, members=members, epochs=2)
     options = {"together": together, "device": device, "deterministic": True}
     honest = trained_cells(X, y, config, **options)
-    for t in range(3):
+    for t in (0, 2):
         poisoned = X.copy()
         poisoned[:, SETS[t]] = np.random.default_rng(t).integers(0, 256, (len(X), len(SETS[t])))
         model = trained_cells(poisoned, y, config, **options)

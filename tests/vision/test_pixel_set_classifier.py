@@ -81,7 +81,8 @@ def test_parts_of_pixels_are_refused():
 )
 def test_networks_over_cells_are_chosen_by_pixels_per_submodel(few, network, submodels, cells):
     """64 pixels are 21 for each of three submodels and 16 for each of four."""
-    net = quick(width=8, blocks=1, batch_size=32, network=network)
+    heads = 3 if cells else 2  # networks over cells have no heads
+    net = quick(width=8, blocks=1, heads=heads, batch_size=32, network=network)
     columns = [list(range(t, 64, submodels)) for t in range(submodels)]
     fitted = net.fit_submodels(*few, columns, list(range(submodels)))
     assert isinstance(fitted.model, CellSets) == cells

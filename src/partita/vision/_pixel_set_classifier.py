@@ -199,13 +199,13 @@ class PixelSetClassifier(JointImageClassifier):
         sequence of submodels
             With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
         """
-        config = PixelSetConfig(**{name: getattr(self, name) for name in PixelSetConfig.names()})
-        config.check()
-        images, classes, codes = labelled_images(X, y, self.image_shape)
         sets = [pixels_of(own, self.image_shape) for own in columns]
         if self._uses_cells(sets):
             cells = CellImageClassifier(**{name: getattr(self, name) for name in SHARED})
             return cells.fit_submodels(X, y, columns, seeds)
+        config = PixelSetConfig(**{name: getattr(self, name) for name in PixelSetConfig.names()})
+        config.check()
+        images, classes, codes = labelled_images(X, y, self.image_shape)
         model = PixelSets(
             sets,
             self.image_shape,
