@@ -219,6 +219,77 @@ BUGS = [
         "squares = squares.sum().expand_as(squares)\n    scale, lost = squares.sqrt()",
         ("tests/vision/test_training.py",),
     ),
+    Bug(
+        "cells: the mask of another submodel",
+        "vision/_cell_sets.py",
+        "images[:, self._pixels[submodel]] = ",
+        "images[:, self._pixels[submodel - 1].repeat(2)[: own.shape[1]]] = ",
+        ("tests/vision/test_cell_sets.py",),
+    ),
+    Bug(
+        "cells: the pixels of another submodel at prediction",
+        "vision/_cell_sets.py",
+        "images[start : start + batch_size, self.sets[t]]",
+        "images[start : start + batch_size, [*self.sets[t][1:], self.sets[t - 1][0]]]",
+        ("tests/vision/test_cell_sets.py",),
+    ),
+    Bug(
+        "cells: networks side by side share the statistics of a batch",
+        "vision/_cell_networks.py",
+        "        normed = F.batch_norm(\n            x,\n",
+        "        normed = F.batch_norm(\n            x - x.mean() if self.training else x,\n",
+        ("tests/vision/test_cell_networks.py",),
+    ),
+    Bug(
+        "cells: one running mean for all networks side by side",
+        "vision/_cell_networks.py",
+        "        return F.celu(normed, CELU_ALPHA)",
+        '        mean = getattr(self, f"mean_{name}").data.view(self.count, -1)\n'
+        "        mean.copy_(mean.mean(dim=0).expand_as(mean))\n"
+        "        return F.celu(normed, CELU_ALPHA)",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: statistics outlive a network",
+        "vision/_cell_training.py",
+        "        _join([model.networks[k] for k in group], networks)\n",
+        "        kept = {name: value.clone() for name, value in networks.named_buffers()}\n"
+        "        _join([model.networks[k] for k in group], networks)\n"
+        "        networks.load_state_dict(kept, strict=False)\n",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: images augmented before they are masked",
+        "vision/_cell_training.py",
+        "        return self.images[:, self.model.sets[network // self.model.config.members]]",
+        "        own = self.model.sets[network // self.model.config.members]\n"
+        "        return np.roll(self.images, 1, axis=1)[:, own]",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: a network trained on the pixels of all",
+        "vision/_cell_training.py",
+        "masked = model.masked(own[chosen], network // config.members)",
+        "masked = model.masked(own[chosen], network // config.members)\n"
+        "                masked[..., 0] += float(self.images[:, :, 0].mean()) / 255",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: stored networks look at pixels that are not checked",
+        "vision/_serialization.py",
+        '    if facts["sets"] != [pixels_of(own, image_shape) for own in columns] or len(',
+        '    if len(facts["sets"]) != len(columns) or len(',
+        ("tests/vision/test_serialization.py",),
+    ),
+    Bug(
+        "averages of weights let a network that diverged reach the others",
+        "vision/_weight_averages.py",
+        "torch._foreach_lerp_(self.tensors, self.current, 1 - decay)",
+        "torch._foreach_lerp_(\n"
+        "                self.tensors, [one + 0 * one.mean() for one in self.current], 1 - decay\n"
+        "            )",
+        ("tests/vision/test_weight_averages.py",),
+    ),
     # ---- what is shared between submodels, rows of a batch, and fits ----
     Bug(
         "sample weights shared instead of copied",

@@ -142,6 +142,7 @@ PUBLIC = {
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": [
         "AblatedImageClassifier",
+        "CellImageClassifier",
         "LeaveOutImageClassifier",
         "MaskedImageClassifier",
         "PixelSetClassifier",

@@ -11,12 +11,14 @@ from .._support.optional import require
 
 if TYPE_CHECKING:
     from ._ablated_classifier import AblatedImageClassifier
+    from ._cell_classifier import CellImageClassifier
     from ._leave_out_images import LeaveOutImageClassifier
     from ._masked_classifier import MaskedImageClassifier
     from ._pixel_set_classifier import PixelSetClassifier
 
 __all__ = [
     "AblatedImageClassifier",
+    "CellImageClassifier",
     "LeaveOutImageClassifier",
     "MaskedImageClassifier",
     "PixelSetClassifier",
@@ -24,6 +26,7 @@ __all__ = [
 
 _HOMES = {
     "AblatedImageClassifier": "_ablated_classifier",
+    "CellImageClassifier": "_cell_classifier",
     "LeaveOutImageClassifier": "_leave_out_images",
     "MaskedImageClassifier": "_masked_classifier",
     "PixelSetClassifier": "_pixel_set_classifier",
