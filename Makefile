@@ -13,7 +13,7 @@ demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	@echo "From here on: $(BIN)/partita --help  (or: source $(BIN)/activate, then partita --help)"
 
 test: $(VENV)/.dev  ## everything that is quick, beside make check
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not long" tests --ignore tests/docs $(addprefix --ignore ,$(CHECKED))
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" tests --ignore tests/docs $(addprefix --ignore ,$(CHECKED))
 
 test-long: $(VENV)/.dev  ## everything, the slow tests too; the site itself is tested by make docs
 	$(BIN)/python -m pytest -n 2 --ignore tests/docs/test_site.py

@@ -228,7 +228,7 @@ def test_groups_that_crash_their_members_change_nothing_certified(radius, damage
         assert np.array_equal(after.prediction[safe], before.prediction[safe])
 
 
-@pytest.mark.parametrize("radius", [1, 2])
+@pytest.mark.parametrize("radius", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_rows_can_be_attacked_where_training_is_trusted(radius):
     cancer, y = load_breast_cancer(return_X_y=True)
     clf = LeaveOutClassifier(
