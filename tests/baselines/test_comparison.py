@@ -230,7 +230,11 @@ def test_nothing_to_compare():
 
 
 @pytest.mark.parametrize(
-    ("training", "covers"), [("trusted", "patch"), ("attackable", "patch, patch in training")]
+    ("training", "covers"),
+    [
+        ("trusted", "patch"),
+        pytest.param("attackable", "patch, patch in training", marks=pytest.mark.long),
+    ],
 )
 def test_windows_left_out_cover_patches_and_with_attackable_training_those_in_training(
     training, covers

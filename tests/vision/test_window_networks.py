@@ -133,6 +133,7 @@ def test_a_network_that_diverged_gives_every_label_the_same(few):
     assert (shares == shares[:, :1]).all()
 
 
+@pytest.mark.long
 def test_the_loss_can_be_compiled_without_breaks(few):
     network = window_network("resnet9", erase=0)
     built = network._build().train()
