@@ -72,6 +72,7 @@ PUBLIC = {
         "load_weather",
         "load_weather_europe",
     ],
+    "partita.deployments": ["Deployment", "load_deployment", "run_deployment"],
     "partita.ensemble": [
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",

@@ -19,7 +19,7 @@ TRAIN, VALID, TEST = 1500, 700, 1200
 VALID_START = "2015-03-01"
 SUBMODELS, GROUPS = (5, 7, 11), (6, 9)
 NUMBER_SIZES = ((7, 11), (6,))
-SHOWN = 80  # hours in a figure
+WEEK = ("2016-12-01", "2016-12-08")  # smog, in the test year
 POLLUTANTS = ("PM2.5", "PM10", "SO2", "NO2", "CO", "O3")
 MOST_HIJACKED = 3
 SEASONS = {"spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (9, 10, 11), "winter": (12, 1, 2)}
@@ -86,7 +86,8 @@ def special(
 ) -> list[Answer]:
     """Stations hijacked through all of history, and the same forecast as a number."""
     numbers = build(path, len(study.deployment.y_train), as_number=True)
-    return [hijacked(study), as_number(make_study(numbers, *NUMBER_SIZES, verbose))]
+    week = load_beijing_air(path, STATION, HOURS).X_test.loc[WEEK[0] : WEEK[1]]
+    return [hijacked(study), as_number(make_study(numbers, *NUMBER_SIZES, verbose), week)]
 
 
 def hijacked(study: Study) -> Answer:
@@ -121,9 +122,9 @@ def hijacked(study: Study) -> Answer:
     text = (
         f"With {order[0]} hijacked through all of history, one model is right on "
         f"{percent(first['one_model'])} of the test rows and the ensemble on "
-        f"{percent(first['ensemble'])}; {percent(first['proven'])} are proven. Over one to "
-        f"{MOST_HIJACKED} stations, {sum(line['certified_changed'] for line in lines)} certified "
-        "predictions changed."
+        f"{percent(first['ensemble'])}; {percent(first['proven'])} are proven. With up to "
+        f"{MOST_HIJACKED} stations hijacked, {sum(line['certified_changed'] for line in lines)} "
+        "certified predictions changed."
     )
     honest = (float(study.single.right.mean()), float(study.main.right.mean()))
     return Answer(
@@ -145,8 +146,8 @@ def nearest_stations(deployment: Deployment) -> list[str]:
     return sorted(columns, key=lambda name: -related[columns[name]])
 
 
-def as_number(study: Study) -> Answer:
-    """The same forecast as a number, right within a tolerance."""
+def as_number(study: Study, week: Any) -> Answer:
+    """The same forecast as a number, right within a tolerance; ``week`` are rows to draw."""
     own, main = study.deployment, study.main
     assert own.tolerance is not None
     radii = range(MOST_HIJACKED + 1)
@@ -161,9 +162,10 @@ def as_number(study: Study) -> Answer:
     width = float(np.median(high - low))
     text = (
         f"Within {own.tolerance:g} micrograms, {percent(shares[main.name][0])} of the forecasts "
-        f"are right ({percent(single)} with one model), and {percent(shares[main.name][own.radius])} "
-        f"stay so whatever {own.sources(own.radius)} says. In the median row, one lying station can "
-        f"move the forecast within a range of {width:.0f} micrograms and no further."
+        f"are right ({percent(single)} with one model), and "
+        f"{percent(shares[main.name][own.radius])} stay so whatever {own.sources(own.radius)} "
+        f"says. In the median row, one lying station can move the forecast within a range of "
+        f"{width:.0f} micrograms and no further."
     )
     return Answer(
         "number",
@@ -172,34 +174,32 @@ def as_number(study: Study) -> Answer:
         (f"within {own.tolerance:g}, r =", *map(str, radii)),
         rows,
         {"one_model": single, "curves": shares, "median_width": width, "rows": len(own.y_test)},
-        lambda figure: _draw_band(figure, study, low, high),
+        lambda figure: _draw_band(figure, study, week),
         (8.0, 3.8),
     )
 
 
-def _draw_band(figure: Any, study: Study, low: Array, high: Array) -> None:
-    own = study.deployment
+def _draw_band(figure: Any, study: Study, week: Any) -> None:
+    own, model = study.deployment, study.main.model
     ax = figure.add_subplot()
-    shown = np.argsort(own.X_test.index.to_numpy())[:: max(1, len(low) // SHOWN)][:SHOWN]
-    places = np.arange(len(shown))
-    ax.fill_between(
-        places,
-        low[shown],
-        high[shown],
-        step="mid",
-        color=MAIN,
-        alpha=0.3,
-        label=f"where the forecast stays, whatever {own.sources(own.radius)} says",
-    )
-    ax.step(places, study.main.proof.prediction[shown], where="mid", color=MAIN, label="forecast")
-    ax.plot(places, own.y_test[shown], ".", color=PROVEN, label="what was measured")
-    ax.set(
-        xlabel=f"{len(shown)} hours of the test year, in order",
-        ylabel="PM2.5, micrograms per cubic metre",
-        xlim=(0, len(shown) - 1),
-    )
+    times = week.index + np.timedelta64(HOURS, "h")
+    for radius, alpha in ((MOST_HIJACKED, 0.2), (1, 0.45)):
+        low, high = model.interval(week, radius=radius) if radius <= _most(model) else (None, None)
+        if low is not None:
+            label = f"whatever {own.sources(radius)} say{'s' if radius == 1 else ''}"
+            ax.fill_between(times, low, high, color=MAIN, alpha=alpha, linewidth=0, label=label)
+    ax.plot(times, model.predict(week), color=MAIN, label=f"forecast, {HOURS} hours before")
+    measured = week[f"{STATION} PM2.5"]
+    ax.plot(measured.index, measured, ".", color=PROVEN, markersize=3, label="measured")
+    ax.set(ylabel="PM2.5, micrograms per cubic metre", xlim=(times[0], times[-1]))
+    ax.tick_params(axis="x", labelsize="small")
     ax.spines[["top", "right"]].set_visible(False)
-    figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize="small")
+    figure.legend(loc="outside upper center", ncols=4, frameon=False, fontsize="small")
+
+
+def _most(model: Any) -> int:
+    """The largest radius that a regressor has an interval for."""
+    return int(getattr(model, "radius", (len(model.partition_) - 1) // 2))
 
 
 def _draw_hijacked(figure: Any, lines: list[dict[str, Any]], honest: tuple[float, float]) -> None:

@@ -13,11 +13,20 @@ import numpy as np
 from .._support.types import Array
 from ..metrics import certified_accuracy_curve
 from ._answer import Answer, percent, points
-from ._study import Contender, Study
+from ._deployment import Deployment
+from ._study import Study, mean_recall
 
 SINGLE, MAIN, OTHER, PROVEN = "tab:red", "tab:blue", "tab:orange", "black"
 MOST_RADII = 6
 REPEATS = 3
+SHOWN_DEPTH = 0.3  # settings that prove less than the best by more than this are not drawn
+BELOW: dict[str, Any] = {
+    "loc": "upper center",
+    "bbox_to_anchor": (0.5, -0.16),
+    "ncols": 2,
+    "frameon": False,
+    "fontsize": "small",
+}
 
 
 def accuracy(study: Study, groups: Mapping[str, Array], kind: str) -> Answer:
@@ -30,6 +39,7 @@ def accuracy(study: Study, groups: Mapping[str, Array], kind: str) -> Answer:
     lines: dict[str, Array] = {
         "a constant answer": own.right(np.full(len(own.y_test), constant), own.y_test),
         f"one model ({single.name})": single.right,
+        **{f"one model ({one.name})": one.right for one in single.rejected},
         main.name: main.right,
         study.other.name: study.other.right,
     }
@@ -38,8 +48,7 @@ def accuracy(study: Study, groups: Mapping[str, Array], kind: str) -> Answer:
     if own.tolerance is None:
         columns.append("mean recall")
         for row, right in zip(rows, lines.values(), strict=True):
-            recalls = [right[own.y_test == label].mean() for label in np.unique(own.y_test)]
-            row.append(percent(float(np.mean(recalls))))
+            row.append(percent(mean_recall(right, own.y_test)))
     if own.positive is not None:
         columns.append(f"recall of {own.positive}")
         for row, right in zip(rows, lines.values(), strict=True):
@@ -60,6 +69,12 @@ def accuracy(study: Study, groups: Mapping[str, Array], kind: str) -> Answer:
         f"test rows, {points(difference)} one model on all columns "
         f"({percent(single.right.mean())})."
     )
+    if own.positive is not None:
+        rare = own.y_test == own.positive
+        text += (
+            f" Of the {own.positive} ones it finds {percent(main.right[rare].mean())}, one model "
+            f"{percent(single.right[rare].mean())}."
+        )
     numbers = {
         "rows": len(own.y_test),
         "one_model": float(single.right.mean()),
@@ -142,13 +157,16 @@ def certified_answer(study: Study) -> Answer:
         rows,
         numbers,
         lambda figure: _draw_certified(figure, study, shares),
-        (10.0, 4.2),
+        (10.0, 4.8),
     )
 
 
 def _draw_certified(figure: Any, study: Study, shares: Mapping[str, list[float]]) -> None:
     left, right = figure.subplots(1, 2)
     study.choice.plot(left)
+    best = max(one.certified for one in study.choice.settings)
+    left.set_ylim(100 * max(0.0, best - SHOWN_DEPTH), 100 * min(1.0, best + 0.03))
+    left.legend(**BELOW)
     left.set_title(f"Every setting, on {study.choice.rows:,} validation rows", fontsize="medium")
     for (name, line), colour in zip(shares.items(), (MAIN, OTHER), strict=True):
         right.step(
@@ -167,12 +185,12 @@ def _draw_certified(figure: Any, study: Study, shares: Mapping[str, list[float]]
         100 * constant.mean(), color="black", linestyle="--", linewidth=1, label="a constant answer"
     )
     right.set(
-        xlabel=f"{own.sources(2)[2:]} that may lie",
+        xlabel=f"{plural(own)} that may lie",
         ylabel="% of test rows proven right",
         ylim=(0, 105),
     )
     right.set_xticks(range(max(map(len, shares.values()))))
-    right.legend(frameon=False, fontsize="small")
+    right.legend(**BELOW)
     right.set_title(f"Proven on {len(own.y_test):,} test rows", fontsize="medium")
 
 
@@ -238,11 +256,6 @@ def _draw_cost(figure: Any, ratios: Mapping[str, float]) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def curve_of(contender: Contender, y: Array, radii: range) -> list[float]:
-    """The share of test rows that are right and certified at each radius."""
-    return [float(contender.certified(radius).mean()) for radius in radii]
-
-
 def _best_seconds(work: Callable[[], Any], repeats: int = REPEATS) -> float:
     best = np.inf
     for _ in range(repeats):
@@ -256,9 +269,14 @@ def _times(one: float, other: float) -> str:
     return f"{other / one:.1f} x"
 
 
+def plural(deployment: Deployment) -> str:
+    """What the sources are called."""
+    return f"{deployment.source}s"
+
+
 def _s(sources: str) -> str:
     """The ending of a verb after a number of sources."""
-    return "s" if sources.startswith("1 ") else ""
+    return "s" if sources.startswith("one ") else ""
 
 
 def _capital(text: str) -> str:

@@ -9,12 +9,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .._support.types import Array
 from ..datasets import load_lending_club
 from ..ensemble import FeaturePartitionClassifier
 from ..metrics import certified_balanced_accuracy, certified_recall, worst_case_precision
 from ..workflow import search_offsets
+from ..workflow._certified_table import CertifiedTable
+from ..workflow._summary import Summary
 from ._answer import Answer, percent
 from ._answers import MAIN, OTHER, PROVEN
 from ._deployment import Deployment
@@ -22,6 +25,7 @@ from ._study import Study
 
 TRAIN, VALID = 4500, 2400
 SUBMODELS, GROUPS = (3, 5, 7), (5, 8)
+MOST_SUBMODELS = 5
 RADII = range(3)
 OFFSETS = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 BUREAU = (
@@ -76,7 +80,7 @@ def rare(study: Study) -> Answer:
     """What is proven of the rare label, beside what certified accuracy pretends."""
     own = study.deployment
     constant = np.unique(own.y_test)[np.argmax(np.unique(own.y_test, return_counts=True)[1])]
-    lines = []
+    lines: list[dict[str, Any]] = []
     for one in (study.main, study.other):
         lines.append(
             {
@@ -87,7 +91,7 @@ def rare(study: Study) -> Answer:
                 "precision": [
                     worst_case_precision(own.y_test, one.proof, own.positive, r) for r in RADII
                 ],
-                "warnings": one.warnings,
+                "warnings": [*one.warnings, *_doubts(own, one.model)],
             }
         )
     rows = [
@@ -111,7 +115,7 @@ def rare(study: Study) -> Answer:
         f"proven against {own.sources(own.radius)} ({best['model']})."
     )
     if messages:
-        text += f" The library says so itself when it fits: {messages[0]}."
+        text += f" The library says so itself: {messages[0]}"
     return Answer(
         "rare",
         f"What is proven of the {own.positive} loans?",
@@ -122,6 +126,12 @@ def rare(study: Study) -> Answer:
         lambda figure: _draw_rare(figure, lines, str(own.positive), share),
         (8.6, 3.8),
     )
+
+
+def _doubts(deployment: Deployment, model: Any) -> list[str]:
+    """What the command line and the report would warn of, above these certificates."""
+    table = CertifiedTable.of(model, deployment.X_test, None, None, deployment.y_test)
+    return list(Summary.of(table, False).warnings())
 
 
 def _draw_rare(figure: Any, lines: list[dict[str, Any]], positive: str, always: float) -> None:
@@ -147,13 +157,7 @@ def _draw_rare(figure: Any, lines: list[dict[str, Any]], positive: str, always: 
 def thresholds(study: Study) -> Answer:
     """What a lower threshold for the rare label buys, and what it costs, on validation rows."""
     own = study.deployment
-    contender = study.main if study.main.setting.method == "partition" else study.other
-    model = contender.model
-    if (
-        getattr(model, "fallback", None) is not None
-        or model.rule_.__class__.__name__ != "Tournament"
-    ):
-        model = _partition(own, len(model.partition_))
+    model = _partition(study, own)
     found = search_offsets(
         model, own.X_valid, own.y_valid, own.positive, offsets=OFFSETS, radius=own.radius
     )
@@ -165,9 +169,9 @@ def thresholds(study: Study) -> Answer:
     most = max(found.rows, key=lambda row: row["certified_recall"])
     text = (
         f"A head start for {own.positive!r} moves the threshold, with the proof intact: with "
-        f"{most['offset']:+g} votes {percent(most['certified_recall'])} of the {own.positive} loans "
-        f"are found and proven, but only {percent(most['precision'])} of {most['alarms']} alarms "
-        f"are right, and {percent(most['worst_case_precision'])} in the worst case."
+        f"{most['offset']:+g} votes {percent(most['certified_recall'])} of the {own.positive} "
+        f"loans are found and proven, but only {percent(most['precision'])} of {most['alarms']} "
+        f"alarms are right, and {percent(most['worst_case_precision'])} in the worst case."
     )
     return Answer(
         "thresholds",
@@ -175,7 +179,7 @@ def thresholds(study: Study) -> Answer:
         text,
         ("head start", "alarms", "recall", "proven recall", "precision", "precision at worst"),
         rows,
-        {"rows": found.rows, "model": contender.name},
+        {"rows": found.rows, "submodels": len(model.partition_)},
         lambda figure: _draw_thresholds(figure, found.rows),
         (7.2, 3.6),
     )
@@ -190,7 +194,8 @@ def _draw_thresholds(figure: Any, rows: list[dict[str, Any]]) -> None:
         ("precision", "s:", OTHER, "alarms that are right"),
     ):
         ax.plot(places, [100 * row[key] for row in rows], style, color=colour, label=label)
-    ax.set(xlabel="head start of bad, in votes", ylabel="%", ylim=(-3, 103))
+    ax.set(xlabel="head start of bad, in votes", ylabel="%")
+    ax.set_ylim(bottom=0)
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=3, frameon=False, fontsize="small")
 
@@ -207,7 +212,7 @@ def trust(study: Study) -> Answer:
     }
     lines: list[dict[str, Any]] = []
     for name, case in cases.items():
-        model = _partition(case, 3)
+        model = _partition(study, case)
         proof = model.certify(case.X_test)
         lines.append(
             {
@@ -230,13 +235,15 @@ def trust(study: Study) -> Answer:
         ]
         for line in lines
     ]
-    gain = lines[-1]["certified_recall"] - lines[0]["certified_recall"]
     text = (
-        f"With nothing trusted, {percent(lines[0]['certified_recall'])} of the {own.positive} loans "
-        f"are found and proven; with terms and bureau trusted "
-        f"{percent(lines[-1]['certified_recall'])}, {100 * gain:+.1f} points. A column that you "
-        "secure by other means is worth more than any setting, but the proof no longer covers it."
+        f"With nothing trusted, {percent(lines[0]['certified_recall'])} of the {own.positive} "
+        f"loans are found and proven; with the lender's terms trusted "
+        f"{percent(lines[1]['certified_recall'])}, with the bureau's feeds as well "
+        f"{percent(lines[2]['certified_recall'])}. A proof does not cover what is trusted: secure "
+        "it by other means."
     )
+    if lines[2]["certified_recall"] < lines[1]["certified_recall"]:
+        text += f" With {lines[2]['feeds']} feeds left, there are too few votes for a proof."
     return Answer(
         "trust",
         "What is it worth to secure a feed by other means?",
@@ -256,12 +263,15 @@ def trust(study: Study) -> Answer:
     )
 
 
-def _partition(deployment: Deployment, n_submodels: int) -> Any:
-    """A vote of few submodels with the default rule, which gives rare labels their weight."""
-    model = FeaturePartitionClassifier(
-        n_submodels=n_submodels, units=deployment.units, trusted=deployment.trusted
-    )
-    return model.fit(deployment.X_train, deployment.y_train)
+def _partition(study: Study, case: Deployment) -> Any:
+    """The partition ensemble of the study on other sources; the default one where there is none."""
+    setting = study.main.setting
+    usual = FeaturePartitionClassifier(n_submodels=MOST_SUBMODELS)
+    by_ballots = setting.method == "partition" and "fallback" not in setting.options
+    model = clone(setting.estimator) if by_ballots else usual
+    size = min(int(model.n_submodels), len(case.units))
+    model.set_params(units=case.units, trusted=case.trusted, n_submodels=size)
+    return model.fit(case.X_train, case.y_train)
 
 
 def _draw_trust(figure: Any, lines: list[dict[str, Any]], positive: str) -> None:
@@ -276,6 +286,6 @@ def _draw_trust(figure: Any, lines: list[dict[str, Any]], positive: str) -> None
         )
         ax.bar_label(bars, fmt="%.0f", padding=1)
     ax.set_xticks(places, [line["trusted"] for line in lines])
-    ax.set(xlabel="what is trusted", ylabel=f"% of {positive} loans", ylim=(0, 105))
+    ax.set(xlabel="what is trusted", ylabel=f"% of {positive} loans")
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize="small")

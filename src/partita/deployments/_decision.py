@@ -15,7 +15,7 @@ AFFORDABLE = 0.02  # accuracy that may be lost without a second thought
 
 def decide(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
     """What to do, why, and what not to rely on."""
-    if not study.recommended:
+    if not study.recommended or not _rare_is_proven(study, numbers):
         return _refuse(study, numbers)
     own, name = study.deployment, study.main.name
     accuracy, certified = numbers["accuracy"], numbers["certified"]
@@ -68,31 +68,36 @@ def _operations(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
     )
 
 
-def _refuse(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
-    """What to do where no setting proves more than a constant answer."""
-    own = study.deployment
-    always = study.choice.constant
-    first = (
-        f"Do not deploy an ensemble here for its proofs: {study.choice.reason}, and always "
-        f"answering {always['answer']!r} is right on {percent(always['accuracy'])} of the "
-        "validation rows."
-    )
+def _rare_is_proven(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether most of the rare label's rows are proven, and most of its alarms, if it is rare."""
     if "rare" not in numbers:
-        return first
-    lines = numbers["rare"]["lines"]
-    best = max(lines, key=lambda line: line["recall"][own.radius])
-    trusted = numbers["trust"]["lines"]
-    gain = trusted[-1]["certified_recall"] - trusted[0]["certified_recall"]
-    second = (
-        f"At best {percent(best['recall'][0])} of the {own.positive} loans are found, and "
-        f"{percent(best['recall'][own.radius])} are proven against one wrong {own.source}: use "
-        f"the score to order cases for people, not to refuse a loan."
+        return True
+    line, radius = numbers["rare"]["lines"][0], study.deployment.radius
+    return bool(line["recall"][radius] >= ENOUGH and line["precision"][radius] >= ENOUGH)
+
+
+def _refuse(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
+    """What to do where the proofs say less than a constant answer, or nothing of what matters."""
+    own = study.deployment
+    if "rare" not in numbers:
+        return f"Do not deploy an ensemble here for its proofs: {study.choice.reason}."
+    line, trusted = numbers["rare"]["lines"][0], numbers["trust"]["lines"]
+    proven, rare = line["recall"][own.radius], own.positive
+    first = (
+        f"Do not decide about a loan by this model alone: against one wrong {own.source}, "
+        f"{percent(proven)} of the {rare} loans are found and proven, and an alarm is right in "
+        f"{percent(line['precision'][0])} of cases, at worst in "
+        f"{percent(line['precision'][own.radius])}."
     )
+    second = (
+        f"Use it to order cases for people: it finds {percent(line['recall'][0])} of the {rare} "
+        f"loans, one model {percent(numbers['accuracy']['groups'][str(rare)]['one model'])}."
+    )
+    nothing, terms = trusted[0]["certified_recall"], trusted[1]["certified_recall"]
     third = (
-        f"Spend the effort on securing the bureau's feeds, which raises what is proven of them by "
-        f"{100 * gain:.1f} points, and ask for more independent feeds."
-        if gain > 0
-        else f"Securing the bureau's feeds does not help either ({100 * gain:+.1f} points): ask for "
-        "stronger and more independent feeds first."
+        f"What is proven rests on the columns that are trusted ({percent(nothing)} without them): "
+        "make sure that nobody else can write them, and that they are not computed from the feeds."
+        if terms > nothing
+        else "Ask for stronger and more independent feeds before asking for a proof."
     )
     return " ".join([first, second, third])

@@ -99,7 +99,6 @@ class Deployment:
         Returns
         -------
         str
-            Such as ``"1 station"`` or ``"3 stations"``.
+            Such as ``"one station"`` or ``"3 stations"``.
         """
-        plural = self.source[:-1] + "ies" if self.source.endswith("y") else f"{self.source}s"
-        return f"{number} {self.source if number == 1 else plural}"
+        return f"one {self.source}" if number == 1 else f"{number} {self.source}s"

@@ -22,8 +22,8 @@ from ._tampering import (
     worst_sources,
 )
 
-TRAIN, VALID, TEST_OF_BATCH = 1000, 600, 300
-SUBMODELS, GROUPS = (3, 5, 7, 11), (6, 9)
+TRAIN, VALID, TEST_OF_BATCH = 1200, 600, 300
+SUBMODELS, GROUPS = (3, 5, 7, 11), (6, 12)
 FAULTS: tuple[tuple[str, Fault, int], ...] = (
     ("stuck", stuck, 1),
     ("stuck", stuck, 3),
@@ -146,7 +146,9 @@ def _draw(figure: Any, lines: list[dict[str, Any]], honest: float) -> None:
             places + shift, [100 * line[key] for line in lines], 0.26, color=colour, label=label
         )
         ax.bar_label(bars, fmt="%.0f", fontsize="small", padding=1)
-    ax.axhline(100 * honest, color=SINGLE, linestyle=":", label="one model, nothing wrong")
+    ax.axhline(
+        100 * honest, color=SINGLE, linestyle=":", zorder=0, label="one model, nothing wrong"
+    )
     names = [
         f"{line['fault']}\n{line['sensors']} sensor{'' if line['sensors'] == 1 else 's'}"
         for line in lines

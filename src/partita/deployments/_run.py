@@ -193,6 +193,7 @@ def run_deployment(
     Do not deploy an ensemble here for its proofs: ...
     """
     started = time.perf_counter()
+    _check_out(out)
     deployment = load_deployment(name, data, rows)
     story = STORIES[name]
     study = make_study(deployment, story.SUBMODELS, story.GROUPS, verbose)
@@ -202,6 +203,16 @@ def run_deployment(
     if out is not None:
         found.write(Path(out))
     return found
+
+
+def _check_out(out: str | os.PathLike[str] | None) -> None:
+    """Refuse, before any work is done, a folder that cannot be written to."""
+    if out is None:
+        return
+    place = Path(out).absolute()
+    above = next(path for path in (place, *place.parents) if path.exists())
+    if not above.is_dir():
+        raise InputError(f"out {str(out)!r} is not a folder: name one, which is made if need be")
 
 
 def _answers(study: Study, story: Any, data: Any, verbose: int) -> Iterator[Answer]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._support.types import Array
 from ._answer import Answer, percent
-from ._answers import MAIN, PROVEN, SINGLE
+from ._answers import MAIN, PROVEN, SINGLE, plural
 from ._study import Study, certified
 
 MOST_SILENT, SETS = 3, 3
@@ -53,6 +53,11 @@ def silence(study: Study, outages: Array | None = None) -> Answer:
         f"(with all of them {percent(lines[0]['ensemble'])}), and {percent(lines[1]['proven'])} "
         f"were proven beforehand to stay right whichever {own.source} it is."
     )
+    if lines[0]["certified"] > 0 and lines[1]["certified"] == 0:
+        text += (
+            f" While one is silent, nothing is proven against {own.sources(own.radius)} lying as "
+            "well: an ensemble with a larger radius is needed for both at once."
+        )
     if outages is not None:
         numbers["outages"] = found = _replay(study, outages)
         if found["rows"]:
@@ -76,7 +81,7 @@ def silence(study: Study, outages: Array | None = None) -> Answer:
         f"What happens when a {own.source} goes silent?",
         text,
         (
-            f"silent {own.sources(2)[2:]}",
+            f"silent {plural(own)}",
             "one model, blanks",
             "ensemble",
             f"and {own.sources(own.radius)} lying",
@@ -84,7 +89,7 @@ def silence(study: Study, outages: Array | None = None) -> Answer:
         ),
         rows,
         numbers,
-        lambda figure: _draw(figure, lines, own.sources(2)[2:]),
+        lambda figure: _draw(figure, lines, plural(own)),
         (7.2, 3.6),
     )
 
@@ -113,7 +118,7 @@ def _replay(study: Study, outages: Array) -> dict[str, Any]:
     X, y = own.X_test.iloc[rows], own.y_test[rows]
     names = list(own.units)
     order = [names.index(name) for name in main.model.units_.names]
-    proof = certified(own, main.model, X, y, outages[np.ix_(rows, order)])
+    proof = certified(own, main.model, X, y, outages[rows][:, order])
     right = proof.correct(y)
     return {
         "rows": len(rows),

@@ -7,10 +7,11 @@ answers are about the models fitted here.
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
 from .._support.progress import log
@@ -65,12 +66,16 @@ class Contender:
 
 @dataclass(frozen=True, eq=False)
 class Single:
-    """The user's own model: one model on all columns, without a proof."""
+    """The user's own model: one model on all columns, without a proof.
+
+    ``rejected`` are those that did worse on the validation rows.
+    """
 
     name: str
     model: Any = field(repr=False)
     right: Array = field(repr=False)
     seconds: float
+    rejected: "tuple[Single, ...]" = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,6 +126,7 @@ def make_study(
             radius=own.radius,
             units=own.units,
             trusted=own.trusted,
+            want="certified" if own.positive is None else "balanced",
             tolerance=own.tolerance,
             submodels=submodels,
             groups=groups,
@@ -134,18 +140,36 @@ def make_study(
 
 
 def fit_single(deployment: Deployment, verbose: int = 0) -> Single:
-    """The better of boosted and of extremely randomized trees, by the validation rows."""
+    """The better of boosted and of extremely randomized trees, by the validation rows.
+
+    Where a label is rare, every label has the same weight, and the mean recall decides.
+    """
     own = deployment
     _say(verbose, f"{own.name}: fitting one model on all columns, as you would")
     tried = []
     for name, made in single_models(own).items():
         started = time.perf_counter()
-        model = made.fit(own.X_train, own.y_train)
+        if own.positive is None:
+            model = made.fit(own.X_train, own.y_train)
+        else:
+            weight = compute_sample_weight("balanced", own.y_train)
+            model = made.fit(own.X_train, own.y_train, sample_weight=weight)
         seconds = time.perf_counter() - started
-        score = float(np.mean(own.right(model.predict(own.X_valid), own.y_valid)))
-        tried.append((score, name, model, seconds))
-    _, name, model, seconds = max(tried, key=lambda one: one[0])
-    return Single(name, model, own.right(model.predict(own.X_test), own.y_test), seconds)
+        right = own.right(model.predict(own.X_valid), own.y_valid)
+        score = mean_recall(right, own.y_valid) if own.positive is not None else right.mean()
+        tried.append((score, Single(name, model, _right(own, model), seconds)))
+    chosen = max(tried, key=lambda one: one[0])[1]
+    rest = tuple(one for _, one in tried if one is not chosen)
+    return replace(chosen, rejected=rest)
+
+
+def mean_recall(right: Array, y: Array) -> float:
+    """The mean of the labels' recalls."""
+    return float(np.mean([right[y == label].mean() for label in np.unique(y)]))
+
+
+def _right(deployment: Deployment, model: Any) -> Array:
+    return deployment.right(model.predict(deployment.X_test), deployment.y_test)
 
 
 def single_models(deployment: Deployment) -> dict[str, Any]:
@@ -192,15 +216,16 @@ def setting_name(setting: Judged) -> str:
     """A setting in a few words."""
     options = dict(setting.options)
     if setting.method == "leave-out":
-        return f"leave-out, {options['groups']} groups"
-    parts = [f"partition, {options.pop('submodels')} submodels"]
+        return f"leave-out with {options['groups']} groups"
+    size, parts = options.pop("submodels"), []
     if options.pop("fallback", None) is not None:
         options.pop("gate")
         parts.append("full model behind it")
     parts += [
         str(value) if name == "rule" else f"{name} {value:g}" for name, value in options.items()
     ]
-    return ", ".join(parts)
+    details = f" ({', '.join(parts)})" if parts else ""
+    return f"partition into {size} submodels{details}"
 
 
 def _say(verbose: int, message: str) -> None:
