@@ -14,9 +14,10 @@ from ._study import Study
 ROWS = 80
 
 
-def audited(study: Study, rows: int = ROWS, verbose: int = 0) -> Answer:
+def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
     """Does the proof hold when somebody really attacks?"""
     own, main = study.deployment, study.main
+    rows = min(ROWS if rows is None else rows, len(own.y_test))
     found = audit(
         main.model,
         own.X_test,
