@@ -1,6 +1,7 @@
 """The air story: years in order, stations hijacked, the same forecast as a number."""
 
 import numpy as np
+import pytest
 
 from partita.deployments import _air
 
@@ -29,6 +30,7 @@ def test_the_station_of_the_forecast_is_hijacked_first():
     assert len(set(order)) == 12
 
 
+@pytest.mark.long
 def test_hijacked_stations_break_no_proof():
     answers = small_story("air").answers
     for line in answers["hijacked"].numbers["lines"]:

@@ -1,5 +1,7 @@
 """The gas story: learnt early, tested late, in every batch."""
 
+import pytest
+
 from .small import small_deployment, small_story
 
 
@@ -10,6 +12,7 @@ def test_models_learn_from_early_batches_and_are_tested_on_later_ones():
     assert (own.source, len(own.units)) == ("sensor", 16)
 
 
+@pytest.mark.long
 def test_the_faults_of_the_story_break_no_proof():
     found = small_story("gas").answers["faults"].numbers
     kinds = [(line["fault"], line["sensors"]) for line in found["lines"]]

@@ -15,8 +15,8 @@ FIVE = ["accuracy", "certified", "audit", "cost", "silence"]
 @pytest.mark.parametrize(
     ("name", "own"),
     [
-        ("gas", ["faults"]),
-        ("air", ["hijacked", "number"]),
+        pytest.param("gas", ["faults"], marks=pytest.mark.long),
+        pytest.param("air", ["hijacked", "number"], marks=pytest.mark.long),
         ("credit", ["rare", "thresholds", "trust"]),
     ],
 )

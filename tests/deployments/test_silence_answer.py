@@ -21,6 +21,7 @@ def test_what_is_proven_beforehand_holds_whichever_source_is_silent():
     assert lines[0]["ensemble"] == main.right.mean()
 
 
+@pytest.mark.long
 def test_real_outages_are_hours_without_pollutants():
     study = small_study("air")
     own = study.deployment

@@ -21,8 +21,13 @@ def test_both_methods_are_there_and_certified_on_test_rows(study):
         assert np.array_equal(
             one.right, one.model.predict(study.deployment.X_test) == study.deployment.y_test
         )
-        assert np.array_equal(one.certified(0), one.right & (one.proof.radius >= 0))
-        assert one.certified(1).sum() <= one.right.sum()
+        for radius in range(3):
+            expected = [
+                bool(right and own >= radius)
+                for right, own in zip(one.right, one.proof.radius, strict=True)
+            ]
+            assert one.certified(radius).tolist() == expected
+    assert study.main.certified(1).sum() < study.main.right.sum()
 
 
 def test_the_single_model_is_the_better_one_on_validation_rows(study):

@@ -1,14 +1,19 @@
 """Faults change the columns of the named sources and nothing else."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from partita import certify
 from partita.deployments._deployment import Deployment
+from partita.deployments._study import Contender
 from partita.deployments._tampering import (
     after_backdoor,
     after_fault,
     backdoor,
+    judged,
     scaled,
     stuck,
     swapped,
@@ -56,6 +61,17 @@ def test_a_backdoor_tells_the_truth_in_training_and_lies_in_the_test_rows(own):
     assert train[["a", "e"]].equals(own.X_train[["a", "e"]])
 
 
+def test_a_certified_prediction_that_changes_is_counted(own):
+    y = own.y_test
+    proof = certify(np.eye(2)[np.searchsorted(["no", "yes"], y)][:, None].repeat(3, axis=1))
+    proof = replace(proof, prediction=y)
+    one = Contender(None, "", None, proof, y == y, 0.0, [])
+    assert judged(own, one, y, 1) == (1.0, 0)
+    other = np.where(np.arange(len(y)) < 4, "maybe", y)
+    assert judged(own, one, other, 1) == (26 / 30, 4)
+    assert judged(own, one, other, 2) == (26 / 30, 0)  # nothing is certified against two
+
+
 def test_the_worst_source_is_the_one_the_model_listens_to(own):
     class Listener:
         def predict(self, X):
@@ -77,6 +93,7 @@ def test_the_worst_source_is_the_one_the_model_listens_to(own):
     assert worst_sources(taught, Listener(), stuck, 1, every=1) == ["B"]
 
 
+@pytest.mark.long
 def test_no_certified_prediction_changes_by_faults_or_backdoors():
     """The claim of the gas story, on a small one."""
     study = small_study("gas")

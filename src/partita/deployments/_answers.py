@@ -161,14 +161,15 @@ def certified_answer(study: Study) -> Answer:
     )
 
 
-def _draw_certified(figure: Any, study: Study, shares: Mapping[str, list[float]]) -> None:
+def _draw_certified(figure: Any, study: Study, curves: Mapping[str, list[float]]) -> None:
     left, right = figure.subplots(1, 2)
     study.choice.plot(left)
-    best = max(one.certified for one in study.choice.settings)
-    left.set_ylim(100 * max(0.0, best - SHOWN_DEPTH), 100 * min(1.0, best + 0.03))
+    shares = [one.certified for one in study.choice.settings if not one.nearly_constant]
+    least = min(share for share in shares if share >= max(shares) - SHOWN_DEPTH)
+    left.set_ylim(100 * max(0.0, least - 0.03), 100 * (max(shares) + 0.02))
     left.legend(**BELOW)
     left.set_title(f"Every setting, on {study.choice.rows:,} validation rows", fontsize="medium")
-    for (name, line), colour in zip(shares.items(), (MAIN, OTHER), strict=True):
+    for (name, line), colour in zip(curves.items(), (MAIN, OTHER), strict=True):
         right.step(
             range(len(line)),
             [100 * one for one in line],
@@ -189,7 +190,7 @@ def _draw_certified(figure: Any, study: Study, shares: Mapping[str, list[float]]
         ylabel="% of test rows proven right",
         ylim=(0, 105),
     )
-    right.set_xticks(range(max(map(len, shares.values()))))
+    right.set_xticks(range(max(map(len, curves.values()))))
     right.legend(**BELOW)
     right.set_title(f"Proven on {len(own.y_test):,} test rows", fontsize="medium")
 

@@ -287,5 +287,6 @@ def _draw_trust(figure: Any, lines: list[dict[str, Any]], positive: str) -> None
         ax.bar_label(bars, fmt="%.0f", padding=1)
     ax.set_xticks(places, [line["trusted"] for line in lines])
     ax.set(xlabel="what is trusted", ylabel=f"% of {positive} loans")
+    ax.margins(y=0.12)
     ax.spines[["top", "right"]].set_visible(False)
     figure.legend(loc="outside upper center", ncols=2, frameon=False, fontsize="small")
