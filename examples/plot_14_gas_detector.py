@@ -91,7 +91,7 @@ if story:
 #
 # This sentence is computed from the numbers above. With other data it would be another one.
 if story:
-    print(story.decision)
+    print(story)
 
 # %%
 # What to do next: put your own columns into ``units`` and call :func:`partita.choose`, or run

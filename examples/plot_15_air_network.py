@@ -90,7 +90,7 @@ if story:
 #
 # This is computed from the numbers above.
 if story:
-    print(story.decision)
+    print(story)
 
 # %%
 # What to do next: :doc:`/guide/sources` shows how to declare your own sources, and

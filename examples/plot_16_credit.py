@@ -100,7 +100,7 @@ if story:
 #
 # This is computed from the numbers above.
 if story:
-    print(story.decision)
+    print(story)
 
 # %%
 # What to do next: :doc:`/guide/rare` says how to look at rare labels in your own table, with

@@ -48,4 +48,7 @@ def test_about_says_how_many_rows_and_sources():
     story = small_story("credit")
     own = story.deployment
     assert f"{len(own.y_train):,} rows to learn from" in story.about()
-    assert "22 columns of 8 feeds; trusted: funded_amnt" in story.about()
+    about = " ".join(story.about().split())
+    assert "22 columns of 8 feeds; trusted: funded_amnt" in about
+    assert " ".join(str(story).split()) == story.decision
+    assert max(map(len, str(story).splitlines())) <= 88

@@ -6,11 +6,13 @@ The command line, the page and the gallery show the same answers. Nothing here c
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from textwrap import fill
 from typing import Any
 
 from .._support.optional import require
 
 EXTRA = ("a figure", "partita[plot]")
+WIDTH = 88  # of a line of text, as printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class Answer:
             ).rstrip()
             for line in lines
         ]
-        return "\n".join([*cells, "", self.text])
+        return "\n".join([*cells, "", fill(self.text, WIDTH)])
 
     def markdown(self) -> str:
         """The answer as a section of a page, with a link to its figure."""

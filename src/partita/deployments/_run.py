@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from .._support.atomic import write_atomic
@@ -16,7 +17,7 @@ from .._support.json_values import json_value
 from .._support.progress import log
 from ..errors import InputError
 from . import _air, _credit, _gas
-from ._answer import Answer
+from ._answer import WIDTH, Answer
 from ._answers import accuracy, certified_answer, cost
 from ._attack_answer import audited
 from ._decision import decide
@@ -48,19 +49,23 @@ class Story:
     decision: str
     seconds: float
 
+    def __str__(self) -> str:
+        return fill(self.decision, WIDTH)
+
     @property
     def deployment(self) -> Deployment:
         """The data."""
         return self.study.deployment
 
     def about(self) -> str:
-        """The data in one sentence."""
+        """The data in one sentence, in lines."""
         own = self.deployment
         trusted = f"; trusted: {', '.join(own.trusted)}" if own.trusted else ""
-        return (
+        return fill(
             f"{len(own.y_train):,} rows to learn from, {len(own.y_valid):,} to choose by, "
             f"{len(own.y_test):,} to test on, taken at random with a fixed seed where there are "
-            f"more; {own.X_train.shape[1]} columns of {own.sources(len(own.units))}{trusted}."
+            f"more; {own.X_train.shape[1]} columns of {own.sources(len(own.units))}{trusted}.",
+            WIDTH,
         )
 
     def as_dict(self) -> dict[str, Any]:
