@@ -43,11 +43,11 @@ def test_the_curves_are_certified_accuracies(study):
 def test_cost_is_a_multiple_of_one_model(study):
     answer = cost(study)
     found = answer.numbers
-    assert found["ratios"]["memory"] == found["bytes"][1] / found["bytes"][0]
+    assert found["ratios"]["size"] == found["bytes"][1] / found["bytes"][0]
     assert all(ratio > 0 for ratio in found["ratios"].values())
     assert [row[0] for row in answer.rows] == [
         "fit",
         "predict 1,000 rows",
         "certify 1,000 rows",
-        "size in memory",
+        "size, pickled",
     ]

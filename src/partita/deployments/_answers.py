@@ -221,17 +221,17 @@ def cost(study: Study) -> Answer:
             f"{certify * per_row:.3f} s",
             _times(seconds["predict"][0], certify),
         ],
-        ["size in memory", *(f"{one / 1e6:.1f} MB" for one in size), _times(*size)],
+        ["size, pickled", *(f"{one / 1e6:.1f} MB" for one in size), _times(*size)],
     ]
     ratios = {
         "fit": seconds["fit"][1] / seconds["fit"][0],
         "predict": seconds["predict"][1] / seconds["predict"][0],
-        "memory": size[1] / size[0],
+        "size": size[1] / size[0],
     }
     text = (
         f"{_capital(main.name)} costs {ratios['fit']:.1f} times the fitting time, "
         f"{ratios['predict']:.1f} times the prediction time and {ratios['memory']:.1f} times the "
-        f"memory of one model ({single.name}). These are times of one run on one machine; only "
+        f"size of one model ({single.name}). These are times of one run on one machine; only "
         "their ratios mean something elsewhere."
     )
     numbers = {"ratios": ratios, "seconds": {**seconds, "certify": certify}, "bytes": size}
