@@ -51,4 +51,4 @@ def test_about_says_how_many_rows_and_sources():
     about = " ".join(story.about().split())
     assert "22 columns of 8 feeds; trusted: funded_amnt" in about
     assert " ".join(str(story).split()) == story.decision
-    assert max(map(len, str(story).splitlines())) <= 88
+    assert max(map(len, str(story).splitlines())) <= 76

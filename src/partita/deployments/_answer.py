@@ -12,7 +12,7 @@ from typing import Any
 from .._support.optional import require
 
 EXTRA = ("a figure", "partita[plot]")
-WIDTH = 88  # of a line of text, as printed
+WIDTH = 76  # of a line of text, as printed
 
 
 @dataclass(frozen=True, eq=False)
