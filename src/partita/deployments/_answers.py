@@ -230,7 +230,7 @@ def cost(study: Study) -> Answer:
     }
     text = (
         f"{_capital(main.name)} costs {ratios['fit']:.1f} times the fitting time, "
-        f"{ratios['predict']:.1f} times the prediction time and {ratios['memory']:.1f} times the "
+        f"{ratios['predict']:.1f} times the prediction time and {ratios['size']:.1f} times the "
         f"size of one model ({single.name}). These are times of one run on one machine; only "
         "their ratios mean something elsewhere."
     )
