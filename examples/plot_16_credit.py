@@ -48,7 +48,9 @@ if story:
 # --------------------------------
 #
 # The same two models, all loans on the left and bad loans on the right. One of them certifies
-# nearly everything because it says "good" to everybody.
+# nearly everything because it says "good" to everybody. The library says so: ``fit`` warns with an
+# :class:`partita.EmptyProofWarning` where nearly all training rows get one label, and
+# ``partita certify``, the report and the audit do where nearly all certified rows have one.
 if story:
     print(story.answers["rare"])
     story.answers["rare"].plot()
