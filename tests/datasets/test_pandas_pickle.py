@@ -14,7 +14,7 @@ from .made_data import Touch
 
 
 def test_the_columns_of_a_frame_as_the_package_has_it():
-    columns = frame_columns(unxz(_ames._installed().read_bytes(), 2**24))
+    columns = frame_columns(unxz(_ames.SOURCE.installed().read_bytes(), 2**24))
     assert len(columns) == 83
     assert {len(values) for values in columns.values()} == {2930}
     assert columns["price"].dtype.kind in "if"

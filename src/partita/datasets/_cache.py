@@ -47,6 +47,13 @@ def cache_folder(cache: str | os.PathLike[str] | None) -> Path:
     return folder
 
 
+def shared_file(name: str) -> Path | None:
+    """A file in ``shared/data`` beside a folder that the working directory lies in, if any."""
+    here = Path.cwd()
+    files = (folder / "shared" / "data" / name for folder in (here, *here.parents))
+    return next((file for file in files if file.is_file()), None)
+
+
 def read_cached(folder: Path, known: KnownContent[Content]) -> Content | None:
     """What an earlier call cached, if it is there and undamaged."""
     file = folder / known.file_name

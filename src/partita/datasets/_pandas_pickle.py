@@ -45,6 +45,7 @@ ALLOWED = {
     ("numpy.core.multiarray", "_reconstruct"): _empty_array,
     ("numpy", "ndarray"): _Placeholder,
     ("numpy", "dtype"): np.dtype,
+    ("builtins", "slice"): slice,
 }
 
 
@@ -64,9 +65,9 @@ def frame_columns(content: bytes) -> dict[str, Array]:
         columns: dict[str, Array] = {}
         for block in blocks:
             values, positions, _ = block.parts
+            own = np.arange(len(names))[positions]  # indices, or a slice of them
             columns |= {
-                names[position]: row
-                for position, row in zip(positions.tolist(), values, strict=True)
+                names[position]: row for position, row in zip(own.tolist(), values, strict=True)
             }
         return {name: columns[name] for name in names}
     except FetchError:

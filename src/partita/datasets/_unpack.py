@@ -10,6 +10,7 @@ import tarfile
 import zipfile
 import zlib
 from collections.abc import Collection
+from pathlib import PurePosixPath
 from typing import IO, Any, Protocol
 
 from ._fetch_limits import FetchError, reason
@@ -69,6 +70,35 @@ def zip_member(file: IO[bytes], name: str, most_bytes: int) -> bytes:
     # the last two: an unknown compression, or encryption
     except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
         raise FetchError(f"not a valid zip archive: {reason(exc)}") from exc
+
+
+def zip_files(content: bytes, names: Collection[str], most_bytes: int) -> dict[str, bytes]:
+    """The files of these names in a .zip archive, in any folder, or in an archive inside it."""
+    try:
+        found = _named_files(content, names, most_bytes, inner=True)
+    except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
+        raise FetchError(f"not a valid zip archive: {reason(exc)}") from exc
+    absent = next((name for name in names if name not in found), None)
+    if absent is not None:
+        raise FetchError(f"there is no file {absent} in the archive")
+    return found
+
+
+def _named_files(
+    content: bytes, names: Collection[str], most_bytes: int, inner: bool
+) -> dict[str, bytes]:
+    found: dict[str, bytes] = {}
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for member in archive.infolist():
+            name = PurePosixPath(member.filename).name
+            if name in names or (inner and name.endswith(".zip")):
+                with archive.open(member) as file:
+                    unpacked = _Bounded(file, most_bytes).read()
+                if name in names:
+                    found[name] = unpacked
+                else:
+                    found |= _named_files(unpacked, names, most_bytes, inner=False)
+    return found
 
 
 def tar_members(file: IO[bytes], names: Collection[str], most_bytes: int) -> dict[str, bytes]:
