@@ -33,6 +33,7 @@ ORDER = [
     "report",
     "serve",
     "reproduce",
+    "deployments",
     "cli",
     "__main__",
 ]

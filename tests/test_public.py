@@ -69,6 +69,7 @@ PUBLIC = {
         "load_weather",
         "load_weather_europe",
     ],
+    "partita.deployments": ["Deployment", "under_attack"],
     "partita.ensemble": [
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",

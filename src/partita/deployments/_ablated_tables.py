@@ -13,10 +13,11 @@ from sklearn.utils.metaestimators import available_if
 
 from .._support.types import Array
 from ..baselines import RandomizedAblationClassifier, RandomizedAblationRegressor
-from ..baselines._ablated_model import SELECTION
 from ..certificates import Certificates
 from ..partition._choose_units import choose_units
 from ..tables._encoding import apply_codes, learn_codes, table_columns
+
+PROBES = 3  # a purpose of draws of its own: whoever probes the model does not know its other draws
 
 
 class CollectedBatches(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -66,10 +67,13 @@ class AblatedSources(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         Whether numbers are predicted instead of labels.
     keep : int or "auto", default="auto"
         How many sources are kept; "auto": a fifth.
-    epochs : int, default=3
+    epochs : int, default=2
         How many ablated copies of each training row there are.
-    n_draws : int, default=25
+    n_draws : int, default=100
         How many ablations of a row are asked in ``predict``.
+    n_probes : int, default=15
+        How many are asked in ``predict_proba``, others than those of ``predict``: the proof holds
+        against an attacker who does not know the draws.
     random_state : int, default=0
         Of the ablations.
     """
@@ -81,8 +85,9 @@ class AblatedSources(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         trusted: tuple[str, ...] = (),
         of_values: bool = False,
         keep: Any = "auto",
-        epochs: int = 3,
-        n_draws: int = 25,
+        epochs: int = 2,
+        n_draws: int = 100,
+        n_probes: int = 15,
         random_state: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -92,6 +97,7 @@ class AblatedSources(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         self.keep = keep
         self.epochs = epochs
         self.n_draws = n_draws
+        self.n_probes = n_probes
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> Self:
@@ -127,12 +133,12 @@ class AblatedSources(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
         prediction: Array = self.model_.predict(self._numbers(X))
         return prediction
 
-    @available_if(_is_classifier)
+    @available_if(_is_classifier)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, X: Any) -> Array:
         """Shares of the vote."""
         scaled, _ = self.model_._rows_to_predict(self._numbers(X))
-        votes: Array = self.model_._votes(scaled, self.n_draws, SELECTION)
-        return votes / self.n_draws
+        votes: Array = self.model_._votes(scaled, self.n_probes, PROBES)
+        return votes / self.n_probes
 
     def certify(self, X: Any, **options: Any) -> Certificates:
         """Certify rows against changes of the row alone, with high probability."""
@@ -151,7 +157,7 @@ class AblatedSources(BaseEstimator):  # type: ignore[misc]  # scikit-learn has n
     def _encoded(self, columns: list[Array]) -> Array:
         pairs = zip(columns, self.codes_, strict=True)
         encoded = np.column_stack([apply_codes(column, codes) for column, codes in pairs])
-        return np.clip(encoded, -1e300, 1e300)
+        return np.asarray(np.clip(encoded, -1e300, 1e300))
 
     def _filled(self, numbers: Array) -> Array:
         return np.where(np.isnan(numbers), self.fill_, numbers)

@@ -20,7 +20,7 @@ from ._deployment import Deployment
 from ._more_rows import AttackedRows, SourceDropout
 
 PLAIN = "one model"
-MOST_MODELS = 50  # of a leave-out ensemble, which is fitted many times here
+MOST_MODELS = 30  # of a leave-out ensemble, which is fitted many times here
 
 
 def alternatives(
@@ -50,7 +50,7 @@ def alternatives(
         base = TableBoostingRegressor() if of_values else TableBoostingClassifier()
     partition = FeaturePartitionRegressor if of_values else FeaturePartitionClassifier
     leave_out = LeaveOutRegressor if of_values else LeaveOutClassifier
-    ours = {"units": units, "trusted": trusted, "n_jobs": 1, "random_state": seed}
+    ours: dict[str, Any] = {"units": units, "trusted": trusted, "n_jobs": 1, "random_state": seed}
     return {
         PLAIN: base,
         "outliers to median": MedianForOutliers(base),

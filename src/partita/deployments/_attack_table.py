@@ -79,7 +79,7 @@ class AttackTable(Comparison):
             figures = require("matplotlib.figure", "a plot", "partita[plot]")
             ax = figures.Figure(figsize=(6.4, 4.4), layout="constrained").add_subplot()
         radii = [0, *self.radii]
-        for k, row in enumerate(self.rows):
+        for row in self.rows:
             proven = row["proof covers"] == "all"
             worst = [row["accuracy"], *(row[f"worst, r = {r}"] for r in self.radii)]
             style = {"linewidth": 2.4} if proven else {"linewidth": 1.3, "alpha": 0.85}

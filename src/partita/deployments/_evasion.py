@@ -115,7 +115,7 @@ def evade(
         best, choice = leads[active], np.full(len(active), -1)
         values: list[dict[int, Array]] = [{} for _ in units]
         standing = current.take(active)
-        for unit in order:
+        for unit in order.tolist():
             own, values[unit] = _best_values(
                 model, standing, truth.take(active), donors, units[unit], rng
             )
@@ -188,9 +188,7 @@ def _leads_of_all(
     columns = {column for changes in tried for column in changes}
     table = below.table(
         {
-            column: np.concatenate(
-                [changes.get(column, rows.columns[column]) for changes in tried]
-            )
+            column: np.concatenate([changes.get(column, rows.columns[column]) for changes in tried])
             for column in columns
         }
     )

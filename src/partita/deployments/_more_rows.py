@@ -14,7 +14,7 @@ from ._evasion import Donors, evade
 from ._truth import Truth
 from ._wrapped import Wrapped
 
-MOST_ATTACKED = 300  # training rows
+ATTACKED_ROWS = 150  # in each round
 
 
 class SourceDropout(Wrapped):
@@ -53,11 +53,10 @@ class SourceDropout(Wrapped):
         place = np.tile(np.arange(len(X)), self.copies + 1)
         table = AttackedTable(X.iloc[place])
         changes = {}
-        for columns in self.units.values():
+        for columns in _positions(X, self.units):
             gone = rng.random(len(place)) < self.share
-            gone[: len(X)] = False
-            for name in columns:
-                column = X.columns.get_loc(name)
+            gone[: len(X)] = False  # the rows themselves stay whole
+            for column in columns:
                 own = table.columns[column].copy()
                 own[gone] = np.nan if table.is_numeric(column) else None
                 changes[column] = own
@@ -65,10 +64,10 @@ class SourceDropout(Wrapped):
 
 
 class AttackedRows(Wrapped):
-    """One model trained a second time, with rows added that an attack made of training rows.
+    """One model trained again and again, each time with rows added that an attack made.
 
-    One round of adversarial training: a first model is evaded on training rows, and the rewritten
-    rows are added with their own labels.
+    Adversarial training for models without gradients: in every round the model of that round is
+    evaded on some training rows, and the rewritten rows are added with their own labels.
 
     Parameters
     ----------
@@ -78,6 +77,9 @@ class AttackedRows(Wrapped):
         The columns of each source.
     radius : int, default=1
         How many sources of a row are rewritten.
+    rounds : int, default=4
+        How often rows are added. After one round the model has only learnt what the first attack
+        looks like, and may be weaker than before.
     tolerance : float, optional
         For values: how far from the truth a prediction counts as right.
     random_state : int, default=0
@@ -89,33 +91,40 @@ class AttackedRows(Wrapped):
         estimator: Any,
         units: Mapping[str, tuple[str, ...]],
         radius: int = 1,
+        rounds: int = 4,
         tolerance: float | None = None,
         random_state: int = 0,
     ) -> None:
         super().__init__(estimator)
         self.units = units
         self.radius = radius
+        self.rounds = rounds
         self.tolerance = tolerance
         self.random_state = random_state
 
     def _learn(self, X: Any, y: Any) -> tuple[Any, Any]:
         rng, y = np.random.default_rng(self.random_state), np.asarray(y)
-        first = clone(self.estimator).fit(X, y)
-        table = AttackedTable(X)
-        rows = np.sort(rng.permutation(len(X))[:MOST_ATTACKED])
-        found = evade(
-            first,
-            table.take(rows),
-            Truth(y[rows], self.tolerance),
-            Donors(table, y, self.tolerance),
-            [tuple(X.columns.get_loc(name) for name in own) for own in self.units.values()],
-            self.radius,
-            rng,
-        )
-        attacked = AttackedTable(found.table)
-        both = table.take(np.concatenate([np.arange(len(X)), rows]))
-        changes = {
-            column: np.concatenate([table.columns[column], attacked.columns[column]])
-            for column in range(len(table.columns))
-        }
-        return both.table(changes), np.concatenate([y, y[rows]])
+        honest, units = AttackedTable(X), _positions(X, self.units)
+        table, target = honest, y
+        for _ in range(self.rounds):
+            model = clone(self.estimator).fit(table.table(), target)
+            rows = np.sort(rng.permutation(len(X))[:ATTACKED_ROWS])
+            truth, donors = Truth(y[rows], self.tolerance), Donors(honest, y, self.tolerance)
+            found = evade(model, honest.take(rows), truth, donors, units, self.radius, rng)
+            table = _below(table, AttackedTable(found.table))
+            target = np.concatenate([target, y[rows]])
+        return table.table(), target
+
+
+def _positions(X: Any, units: Mapping[str, tuple[str, ...]]) -> list[tuple[int, ...]]:
+    names = list(X.columns)
+    return [tuple(names.index(name) for name in own) for own in units.values()]
+
+
+def _below(table: AttackedTable, other: AttackedTable) -> AttackedTable:
+    """Both tables, one below the other."""
+    more = np.zeros(other.n_rows, dtype=np.int64)  # any row: all columns are written
+    longer = table.take(np.concatenate([np.arange(table.n_rows), more]))
+    columns = zip(table.columns, other.columns, strict=True)
+    changes = {k: np.concatenate(pair) for k, pair in enumerate(columns)}
+    return AttackedTable(longer.table(changes))

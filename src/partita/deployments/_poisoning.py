@@ -12,12 +12,11 @@ import numpy as np
 
 from .._support.types import Array
 from ..audit._attacked_table import AttackedTable
-from ..audit._candidates import poisoned_column, trigger
+from ..audit._candidates import trigger
 from ..audit._vote_options import unless_refused
 from ._truth import Truth
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")
-NOISE, TO_THE_LABEL = POISONS = ("noise", "label")  # the audit's poisons that do most harm
 Fit = Callable[[Any, Array], Any]
 RANDOM_SETS = 1  # of sources, beside the strongest ones
 WANTED_LABELS = 3  # that a backdoor asks for in each row, the nearest first
@@ -67,12 +66,10 @@ class TrainingAttacker:
         self.labels = np.unique(y) if truth.tolerance is None else None
 
     def source_sets(self, strength: Array, r: int) -> list[tuple[int, ...]]:
-        """The r strongest sources, the r next, and random ones."""
-        order = np.argsort(-strength, kind="stable").tolist()
-        sets = [tuple(order[:r]), tuple(order[r : 2 * r])]
-        for _ in range(RANDOM_SETS):
-            sets.append(tuple(self.rng.permutation(len(order))[:r].tolist()))
-        return [own for own in dict.fromkeys(tuple(sorted(own)) for own in sets) if len(own) == r]
+        """The r strongest sources, and random ones."""
+        sets = [np.argsort(-strength, kind="stable")[:r]]
+        sets += [self.rng.permutation(len(strength))[:r] for _ in range(RANDOM_SETS)]
+        return list(dict.fromkeys(tuple(sorted(own.tolist())) for own in sets))
 
     def attacks(self, fit: Fit, model: Any, strength: Array, r: int) -> Iterator[Poisoned]:
         """Poison sets of r sources, fit again, and predict honest rows and rows with a trigger.
@@ -94,18 +91,13 @@ class TrainingAttacker:
             One attack. Where the model refuses the values, there is none.
         """
         wanted = self.wanted(model)
-        for k, sources in enumerate(self.source_sets(strength, r)):
+        for sources in self.source_sets(strength, r):
             columns = [column for unit in sources for column in self.units[unit]]
-            for kind in POISONS if k == 0 else (TO_THE_LABEL,):
-                poisoned = unless_refused(fit, self._poisoned(kind, columns), self.y)
-                if poisoned is None:
-                    continue
-                right = self._right(poisoned, self.rows.table())
-                if right is not None:
-                    yield Poisoned(POISONING, sources, right)
-                if kind == TO_THE_LABEL:
-                    right = self._right_with_triggers(poisoned, wanted, columns)
-                    yield Poisoned(BACKDOOR, sources, right)
+            poisoned = unless_refused(fit, self._poisoned(columns), self.y)
+            if poisoned is not None:
+                yield Poisoned(POISONING, sources, self._right(poisoned, self.rows.table()))
+                right = self._right_with_triggers(poisoned, wanted, columns)
+                yield Poisoned(BACKDOOR, sources, right)
 
     def wanted(self, model: Any) -> Array:
         """What a backdoor asks for in each row, (goals, rows): other labels, or extreme values."""
@@ -120,37 +112,31 @@ class TrainingAttacker:
         order = np.argsort(-likely, axis=1, kind="stable").T
         return np.asarray(order[: min(WANTED_LABELS, len(self.labels) - 1)])
 
-    def _right(self, model: Any, table: Any) -> Array | None:
+    def _right(self, model: Any, table: Any) -> Array:
+        """Which rows are right, or refused: an error is not a wrong prediction."""
         prediction = unless_refused(model.predict, table)
-        return None if prediction is None else self.truth.right(prediction)
+        everywhere = np.ones(len(self.truth), dtype=bool)
+        return everywhere if prediction is None else self.truth.right(prediction)
 
     def _right_with_triggers(self, model: Any, wanted: Array, columns: list[int]) -> Array:
         """Which rows are right whatever trigger they carry."""
         right = np.ones(len(self.truth), dtype=bool)
         for codes in wanted:
-            table = self.rows.table(
-                {column: self._trigger(self.rows, column, codes) for column in columns}
-            )
-            own = self._right(model, table)
-            right &= True if own is None else own
+            changes = {column: self._trigger(self.rows, column, codes) for column in columns}
+            right &= self._right(model, self.rows.table(changes))
         return right
 
-    def _poisoned(self, kind: str, columns: list[int]) -> Any:
-        """The training table with noise, or a trigger for each row's own label, in the columns."""
-        if kind == TO_THE_LABEL:
-            codes = np.asarray(self.y, dtype=np.float64) if self.labels is None else (
-                np.searchsorted(self.labels, self.y)
-            )
-            changes = {
-                column: self._trigger(self.training, column, codes, spread=True)
-                for column in columns
-            }
-        else:
-            changes = {
-                column: poisoned_column(kind, self.training, column, self.y, self.rng)
-                for column in columns
-            }
-        return self.training.table(changes)
+    def _poisoned(self, columns: list[int]) -> Any:
+        """The training table with a trigger for each row's own label in these columns.
+
+        Of the audit's poisons this does most harm: the model learns to look at nothing else.
+        """
+        codes = np.asarray(self.y)
+        if self.labels is not None:
+            codes = np.searchsorted(self.labels, self.y)
+        return self.training.table(
+            {column: self._trigger(self.training, column, codes, spread=True) for column in columns}
+        )
 
     def _trigger(
         self, table: AttackedTable, column: int, codes: Array, spread: bool = False

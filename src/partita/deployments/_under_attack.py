@@ -31,7 +31,7 @@ from ._evasion import Donors, evade
 from ._poisoning import BACKDOOR, EVASION, KINDS, POISONING, TrainingAttacker
 from ._truth import Truth
 
-MOST_TRAINING_ROWS = 1500  # every model is fitted a dozen times
+MOST_TRAINING_ROWS = 1000  # every model is fitted a dozen times
 
 
 def under_attack(

@@ -37,7 +37,7 @@ class Wrapped(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         prediction: Array = self.model_.predict(self._treat(X))
         return prediction
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]  # as above
     def predict_proba(self, X: Any) -> Array:
         """Predict class probabilities, in the order of ``classes_``."""
         shares: Array = self.model_.predict_proba(self._treat(X))
