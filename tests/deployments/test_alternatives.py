@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from partita.deployments._alternatives import PLAIN, alternatives
-from partita.ensemble import TableBoostingClassifier
+from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
 
 
 def test_the_plain_model_comes_first_and_partita_last(cancer):
@@ -19,8 +18,8 @@ def test_the_plain_model_comes_first_and_partita_last(cancer):
 @pytest.mark.parametrize(
     ("data", "learner"),
     [
-        ("cancer", DecisionTreeClassifier(max_depth=3, random_state=0)),
-        ("diabetes", DecisionTreeRegressor(max_depth=3, random_state=0)),
+        ("cancer", TableBoostingClassifier(max_iter=10)),
+        ("diabetes", TableBoostingRegressor(max_iter=20)),
     ],
 )
 def test_all_of_them_learn_around_the_given_learner(data, learner, request):

@@ -22,9 +22,17 @@ class Deployment:
         What it is, for headings.
     question : str
         One sentence: what is predicted, and who could lie.
-    X_train, X_valid, X_test : DataFrame
-        Rows to learn from, to choose settings on, and to report on.
-    y_train, y_valid, y_test : array
+    X_train : DataFrame
+        Rows to learn from.
+    y_train : array
+        Their labels or values.
+    X_valid : DataFrame
+        Rows to choose settings on.
+    y_valid : array
+        Their labels or values.
+    X_test : DataFrame
+        Rows to report on.
+    y_test : array
         Their labels or values.
     units : mapping from str to tuple of str
         The columns of each source.
@@ -38,6 +46,21 @@ class Deployment:
         The rare class, where there is one.
     radius : int, default=1
         How many sources the user fears.
+
+    See Also
+    --------
+    under_attack : Attacks models on it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partita.deployments import Deployment
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> units = {name: (name,) for name in X}
+    >>> parts = [part[k::3] for k in range(3) for part in (X, y.to_numpy())]
+    >>> wine = Deployment("wine", "Three wines", "Which one?", *parts, units, source="lab")
+    >>> len(wine.units), wine.radius
+    (13, 1)
     """
 
     name: str
