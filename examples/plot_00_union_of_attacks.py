@@ -52,7 +52,7 @@ digits = load_digits()
 tumours = (X[::2], y[::2], X[1::2], y[1::2])
 images = (digits.X_train, digits.y_train, digits.X_test[:300], digits.y_test[:300])
 forest = RandomForestClassifier(20, max_features=None, min_samples_leaf=3, random_state=0)
-vote = FeaturePartitionClassifier(forest, n_submodels=21)
+vote = FeaturePartitionClassifier(forest, n_submodels=21, n_jobs=1)
 ablation = RandomizedAblationClassifier(n_select=200)
 models = {
     "tumours": {
