@@ -13,10 +13,10 @@ demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	@echo "From here on: $(BIN)/partita --help  (or: source $(BIN)/activate, then partita --help)"
 
 test: $(VENV)/.dev  ## everything that is quick, beside make check
-	$(BIN)/python -m pytest -n 2 -m "not long" tests --ignore tests/docs $(addprefix --ignore ,$(CHECKED))
+	$(BIN)/python -m pytest -n 3 --dist loadfile -m "not long" tests --ignore tests/docs $(addprefix --ignore ,$(CHECKED))
 
-test-long: $(VENV)/.dev  ## everything, the slow tests too
-	$(BIN)/python -m pytest -n 2 --ignore tests/docs
+test-long: $(VENV)/.dev  ## everything, the slow tests too; the site itself is tested by make docs
+	$(BIN)/python -m pytest -n 2 --ignore tests/docs/test_site.py
 
 test-floor:  ## the quick tests at the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-floor
@@ -38,10 +38,10 @@ check: $(VENV)/.dev  ## style, types, layout, docstrings and their examples
 	$(BIN)/python -m pytest -q $(CHECKED)
 	$(BIN)/python -m pytest -q -n 2 src
 
-docs: $(VENV)/.dev  ## the site, in docs/_build/html; a warning is an error; then a browser looks at every page
+docs: $(VENV)/.dev  ## the site, in docs/_build/html; a warning is an error; then its code is run and a browser looks at every page
 	rm -rf docs/api/generated
 	$(BIN)/python -m sphinx -W --keep-going --quiet -b html docs docs/_build/html
-	$(BIN)/python -m pytest -q tests/docs
+	$(BIN)/python -m pytest -q -n 2 -m "not long" tests/docs
 
 bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/rules.py

@@ -43,7 +43,7 @@ from partita.serve import make_app
 from partita.tables import open_file
 from partita.workflow._sweep_file import read_sweep
 
-EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "60"))
+EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "30"))
 TRIED: Counter[str] = Counter()
 many = settings(
     max_examples=EXAMPLES,

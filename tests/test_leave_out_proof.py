@@ -59,6 +59,11 @@ CASES = {
 }
 
 
+def mark_slow(cases, slow):
+    """The names of the cases, the slow ones marked."""
+    return [pytest.param(case, marks=[pytest.mark.long] * (case in slow)) for case in cases]
+
+
 def owned_columns(model, groups):
     """The columns of whole groups: as much as any of their units, and more."""
     sets, units = model.partition_, model.units_
@@ -78,7 +83,7 @@ def some_attacks(model, size, how_many, rng):
     return [every[k] for k in sorted(chosen)]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", mark_slow(CASES, {"cancer, devices", "wine, scaled"}))
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_certified_labels_survive(case, seed):
     load, estimator, attacks = CASES[case]
@@ -119,7 +124,7 @@ REGRESSORS = {
 
 
 @pytest.mark.filterwarnings("ignore:.*ll-conditioned")
-@pytest.mark.parametrize("case", REGRESSORS)
+@pytest.mark.parametrize("case", mark_slow(REGRESSORS, {"ridge, two of seven"}))
 def test_values_stay_in_their_intervals(case):
     X, y = load_diabetes(return_X_y=True)
     train, test = slice(0, None, 2), slice(1, None, 2)
@@ -223,7 +228,7 @@ def test_groups_that_crash_their_members_change_nothing_certified(radius, damage
         assert np.array_equal(after.prediction[safe], before.prediction[safe])
 
 
-@pytest.mark.parametrize("radius", [1, 2])
+@pytest.mark.parametrize("radius", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_rows_can_be_attacked_where_training_is_trusted(radius):
     cancer, y = load_breast_cancer(return_X_y=True)
     clf = LeaveOutClassifier(

@@ -85,7 +85,10 @@ GATED = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, marks=[pytest.mark.long] * ("default" in case)) for case in CASES],
+)
 def test_certified_predictions_survive(case):
     load, estimator = CASES[case]
     clf = clone(estimator)

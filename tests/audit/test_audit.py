@@ -28,11 +28,14 @@ from partita.rules import Median, Plurality, RunOff, Tournament
 
 from .leaky_estimators import Own
 
-RULES = [Plurality(), RunOff(), Tournament()]
 TREE = DecisionTreeClassifier(max_depth=3)
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: type(rule).__name__)
+@pytest.mark.parametrize(
+    "rule",
+    [Plurality(), Tournament(), pytest.param(RunOff(), marks=pytest.mark.long)],
+    ids=lambda rule: type(rule).__name__,
+)
 def test_no_certified_prediction_changes(arrays, audited, rule):
     found = audited(TREE, arrays, model={"n_submodels": 7, "rule": rule}, most=2)
     assert found.passed, str(found)

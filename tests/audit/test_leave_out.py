@@ -43,6 +43,7 @@ def test_no_certified_label_changes(arrays, radius, n_groups):
     assert found.warnings == []
 
 
+@pytest.mark.long
 def test_no_certified_value_leaves_its_bounds():
     X, y = load_diabetes(return_X_y=True)
     model = LeaveOutRegressor(Ridge(0.1), radius=2, n_groups=6, n_jobs=1).fit(X[::2], y[::2])

@@ -10,7 +10,7 @@ from .leaky_estimators import RemembersInTraining, Restless
 @pytest.mark.parametrize(
     "on",
     [
-        1e5,
+        pytest.param(1e5, marks=pytest.mark.long),
         pytest.param(1e12, marks=pytest.mark.long),
         pytest.param(1e200, marks=pytest.mark.long),
         "infinities",

@@ -305,6 +305,7 @@ def test_an_interrupted_fit_leaves_nothing(held):
     assert sorted(set(held.iterdir()) - {held / "begun", held / "__pycache__"}) == before
 
 
+@pytest.mark.long
 def test_an_interrupted_sweep_resumes(held, partita):
     code, err = interrupt([*SWEEP_HELD, "--out", "s"], held)
     assert (code, "partita: 10 submodels (2 of 2)" in err) == (130, True)

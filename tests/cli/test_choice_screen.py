@@ -16,6 +16,7 @@ def wine(tmp_path):
     return place
 
 
+@pytest.mark.long
 def test_the_recommended_command_works(partita, wine, tmp_path):
     sizes = ("--submodels", "3,5", "--groups", "5,6", "--estimator", NAIVE)
     out = tmp_path / "s"

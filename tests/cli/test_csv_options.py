@@ -76,6 +76,7 @@ def test_a_model_remembers_how_its_table_was_written(partita, wine, tmp_path):
     assert "Südtirol".encode() in found["plain"]
 
 
+@pytest.mark.long
 def test_every_command_reads_the_table_as_it_is_written(partita, wine, tmp_path):
     model = fitted(partita, wine, tmp_path / "m", "train.csv")
     commands = {

@@ -22,6 +22,7 @@ def diabetes_only(monkeypatch, tmp_path):
     return stop
 
 
+@pytest.mark.long
 def test_the_printed_commands_give_the_same_model(diabetes_only, partita, capsys, tmp_path):
     found = _demo_tour._visit(diabetes_only, tmp_path / "demo", quiet=False)
     out = capsys.readouterr().out

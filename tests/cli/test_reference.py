@@ -61,6 +61,7 @@ def options(tables, reference, out, train="train.csv"):
     return ["fit", tables / train, *given, *quick, "--reference", reference, "--out", out]
 
 
+@pytest.mark.long
 def test_fit_with_a_reference_file_is_what_python_does(tables, tmp_path, run):
     command = [*options(tables, tables / "reference.csv", tmp_path / "model"), "--exchanges", 200]
     out, err = run(*command)

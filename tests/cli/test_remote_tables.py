@@ -83,6 +83,7 @@ def hold(monkeypatch, content):
     monkeypatch.setattr(sys, "stdin", stream)
 
 
+@pytest.mark.long
 def test_every_command_takes_urls(partita, server, wine, tmp_path):
     model, url = tmp_path / "m", server.url
     code, _, err = partita(

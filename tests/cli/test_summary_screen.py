@@ -5,7 +5,9 @@ import pytest
 from partita._support.terminal import radii_that_fit
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize(
+    "width", [60, *(pytest.param(width, marks=pytest.mark.long) for width in (80, 120))]
+)
 def test_tables_fit_the_terminal(width, monkeypatch, partita, constant, digits):
     monkeypatch.setenv("COLUMNS", str(width))
     _, out, _ = partita("certify", constant, digits / "new.csv")

@@ -24,6 +24,7 @@ from tests.workflow.sweeps import NAIVE
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("score", ["accuracy", "balanced", "recall:yes"])
 def test_fit_with_a_recommended_line_gives_what_was_promised(
     score, rare, tmp_path, partita, monkeypatch

@@ -21,15 +21,18 @@ from partita.ensemble import (
 )
 from partita.tables import Table
 
-DEFAULTS = [FeaturePartitionClassifier(), FeaturePartitionRegressor()]
 ESTIMATORS = [
     FeaturePartitionClassifier(TableBoostingClassifier(max_iter=10)),  # a small default
     FeaturePartitionRegressor(TableBoostingRegressor(max_iter=10)),
+    FeaturePartitionClassifier(LogisticRegression(), fallback=DecisionTreeClassifier()),
+]
+MORE = [
+    FeaturePartitionClassifier(),
+    FeaturePartitionRegressor(),
     FeaturePartitionClassifier(DecisionTreeClassifier(), rule="plurality"),
     FeaturePartitionRegressor(DecisionTreeRegressor(), n_submodels=1),
     FeaturePartitionClassifier(LogisticRegression(), rule="runoff"),
     FeaturePartitionRegressor(Ridge()),
-    FeaturePartitionClassifier(LogisticRegression(), fallback=DecisionTreeClassifier()),
 ]
 
 
@@ -39,8 +42,8 @@ def test_scikit_learn(estimator, check):
 
 
 @pytest.mark.long
-@parametrize_with_checks(DEFAULTS)
-def test_scikit_learn_with_the_default_submodels(estimator, check):
+@parametrize_with_checks(MORE)
+def test_scikit_learn_with_other_submodels(estimator, check):
     check(estimator)
 
 
@@ -107,11 +110,11 @@ LEAVE_OUT = [
 WIDE = [
     WideClassifier(LogisticRegression(), n_groups=3),
     WideRegressor(Ridge(), n_groups=3),
-    WideClassifier(TableTreesClassifier(3), n_groups=3),  # small defaults
-    WideRegressor(TableTreesRegressor(3), n_groups=3),
-    WideClassifier(TableTreesClassifier(3), n_groups=3, training="trusted"),
+    WideClassifier(TableTreesClassifier(3), n_groups=3, training="trusted"),  # a small default
 ]
 WIDE_LONG = [
+    WideClassifier(TableTreesClassifier(3), n_groups=3),
+    WideRegressor(TableTreesRegressor(3), n_groups=3),
     WideClassifier(n_groups=3),
     WideRegressor(n_groups=3),
     WideClassifier(TableBoostingClassifier(max_iter=10), n_groups=3, training="trusted"),

@@ -39,6 +39,7 @@ print(partita.certify(numpy.zeros((1, 3, 2)), "plurality").radius)
 """
 
 
+@pytest.mark.long
 def test_works_where_the_cache_cannot_be_written():
     """A read-only installation compiles in memory instead of failing."""
     done = subprocess.run([sys.executable, "-c", NO_CACHE], capture_output=True, text=True)

@@ -1,5 +1,6 @@
 """What a sweep found."""
 
+import pytest
 from sklearn.datasets import load_breast_cancer
 
 from partita.report import gather, render
@@ -8,6 +9,7 @@ from partita.workflow._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
 
+@pytest.mark.long
 def test_a_sweep_recommends_what_beats_a_constant(visit, cancer, tmp_path):
     frame = load_breast_cancer(as_frame=True).frame
     frame.to_csv(tmp_path / "train.csv", index=False)

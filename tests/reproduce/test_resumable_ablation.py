@@ -57,6 +57,7 @@ def counted(monkeypatch):
     return trained, rows
 
 
+@pytest.mark.long
 def test_an_interrupted_run_resumes_with_its_network_and_votes(counted, tmp_path):
     """All votes belong to one network: without it, or for another request, all is done again."""
     details = {

@@ -90,6 +90,7 @@ main()
 """  # when the first run is written
 
 
+@pytest.mark.long
 def test_a_killed_run_resumes(partita, tmp_path):
     """What is finished when the process is killed is read, not run again."""
     arguments = ["reproduce", "12", "--size", "smoke", "--out", tmp_path, "--json"]

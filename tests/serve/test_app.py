@@ -44,6 +44,7 @@ from .client import (
 )
 
 
+@pytest.mark.long
 def test_models_that_leave_units_out_are_served(folder):
     """The real service: labels, radii, and the units each of which could change a row alone."""
     units = [name.split()[-1] for name in CANCER]

@@ -103,6 +103,7 @@ def test_slow_clients_keep_nobody_waiting(impatient):
             connection.close()
 
 
+@pytest.mark.long
 def test_sigterm_drains(classifier, folder):
     """/ready fails while requests are still answered; then new ones are refused, and those under
     way are answered; the exit code is 0."""
@@ -170,6 +171,7 @@ def test_stopping_under_load_loses_no_answer(classifier, folder):
     assert 1 <= statuses.count(503) <= len(threads)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
 def test_https_with_a_certificate(regressor, folder, tmp_path):
     cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"

@@ -10,6 +10,7 @@ import pytest
 from partita.store._light_imports import without_torch
 
 
+@pytest.mark.long
 def test_storing_imports_no_torch_and_it_can_be_found_later():
     """It is imported by whoever imports all of scikit-learn, as skops does."""
     if find_spec("torch") is None:

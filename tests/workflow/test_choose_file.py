@@ -22,6 +22,7 @@ def wine(tmp_path):
     return open_training(tmp_path / "wine.parquet", "target")
 
 
+@pytest.mark.long
 def test_an_interrupted_choice_resumes(wine, tmp_path, monkeypatch):
     fits, fit = [], FeaturePartitionClassifier.fit
 

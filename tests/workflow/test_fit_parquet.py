@@ -320,7 +320,8 @@ def test_partial_fit_of_values_and_of_own_rows(table, tmp_path):
     assert np.array_equal(loaded.estimators_[1].coef_, expected.coef_)
 
 
-@pytest.mark.parametrize("n_classes", [2, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("n_classes", [2, 3])
 def test_lightgbm_makes_the_same_bins_from_a_sample(n_classes, tmp_path, monkeypatch):
     """Above 200,000 rows it looks at some of them, drawn by a seed of its own."""
     rng = np.random.default_rng(0)

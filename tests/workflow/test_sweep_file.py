@@ -52,6 +52,7 @@ def test_an_interrupted_sweep_resumes(rare, tmp_path, capsys, monkeypatch):
     assert read_sweep(out)["score"] == BALANCED
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "other", [{"seed": 1}, {"holdout": 0.3}, {"last": 0.25}, {"group": "c1"}, {"holdout": "file"}]
 )

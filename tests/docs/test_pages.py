@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 GENERATED = ("docs/_build", "docs/gallery", "docs/api/generated")
 PAGES = sorted(
     page
@@ -149,6 +149,7 @@ def test_prose_has_at_most_100_columns(page):
     ("script", "page"),
     [
         ("vision_table.py", "guide/vision.md"),
+        ("patches_table.py", "guide/vision.md"),
         ("defences_table.py", "guide/baselines.md"),
         ("defaults.py", "results/defaults.md"),
         ("leave_out.py", "results/leave-out.md"),
