@@ -1388,6 +1388,7 @@ BUGS = [
         "full = F.pad(batch, (0, size - len(batch)))",
         "full = batch",
         ("tests/vision/test_window_votes.py",),
+    ),
     # ---- attacks that would make a defence look better than it is ----
     Bug(
         "under attack: the refit does not see the poison",
