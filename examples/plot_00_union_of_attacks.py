@@ -19,6 +19,7 @@ from matplotlib.ticker import PercentFormatter
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 from partita import FeaturePartitionClassifier
 from partita.baselines import RandomizedAblationClassifier
@@ -45,14 +46,15 @@ def right_after_backdoor(model, data, owned, target):
 # Two tasks: tumours as a table, where malignant ones shall pass as benign (label 1), and
 # handwritten digits as images, where every digit shall be read as an 8. Three models: a forest on
 # all columns; randomized ablation, which is proven against changed rows alone; and partita's vote
-# of 21 forests, which is proven against both attacks together.
+# of 21 trees, which is proven against both attacks together.
 
 X, y = load_breast_cancer(return_X_y=True)
 digits = load_digits()
 tumours = (X[::2], y[::2], X[1::2], y[1::2])
 images = (digits.X_train, digits.y_train, digits.X_test[:300], digits.y_test[:300])
 forest = RandomForestClassifier(20, max_features=None, min_samples_leaf=3, random_state=0)
-vote = FeaturePartitionClassifier(forest, n_submodels=21, n_jobs=1)
+tree = DecisionTreeClassifier(min_samples_leaf=5, random_state=0)
+vote = FeaturePartitionClassifier(tree, n_submodels=21)
 ablation = RandomizedAblationClassifier(n_select=200)
 models = {
     "tumours": {
