@@ -40,6 +40,9 @@ FEDERATION = "tests/serve/test_federation.py"
 PARTY_ROWS = "tests/serve/test_party_ballots.py"
 PARTY_LIST = "tests/serve/test_parties.py"
 WINDOWS = "tests/exhaustive/test_windows.py"
+REFITS = "tests/deployments/test_poisoning.py"
+EVADED = "tests/deployments/test_evasion.py"
+ATTACKED = "tests/deployments/test_under_attack.py"
 
 
 @dataclass(frozen=True)
@@ -1403,6 +1406,64 @@ BUGS = [
         "full = F.pad(batch, (0, size - len(batch)))",
         "full = batch",
         ("tests/vision/test_window_votes.py",),
+    ),
+    # ---- attacks that would make a defence look better than it is ----
+    Bug(
+        "under attack: the refit does not see the poison",
+        "deployments/_poisoning.py",
+        "unless_refused(fit, self._poisoned(columns), self.y)",
+        "unless_refused(fit, self.training.table(), self.y)",
+        (REFITS,),
+    ),
+    Bug(
+        "under attack: the trigger is not written into the row",
+        "deployments/_poisoning.py",
+        "right &= self._right(model, self.rows.table(changes))",
+        "right &= self._right(model, self.rows.table())",
+        (REFITS,),
+    ),
+    Bug(
+        "under attack: the backdoor asks for the true label",
+        "deployments/_poisoning.py",
+        "likely[self.labels[None, :] == self.truth.y[:, None]] = -np.inf",
+        "likely[self.labels[None, :] == self.truth.y[:, None]] = np.inf",
+        (REFITS,),
+    ),
+    Bug(
+        "under attack: fewer sources are poisoned than the attacker owns",
+        "deployments/_poisoning.py",
+        'sets = [np.argsort(-strength, kind="stable")[:r]]',
+        'sets = [np.argsort(-strength, kind="stable")[:1]]',
+        (REFITS,),
+    ),
+    Bug(
+        "under attack: the values that help the row most are written",
+        "deployments/_evasion.py",
+        "best, place = leads.argmin(axis=0), np.arange(len(truth))",
+        "best, place = leads.argmax(axis=0), np.arange(len(truth))",
+        (EVADED,),
+    ),
+    Bug(
+        "under attack: a row loses more sources than it is attacked with",
+        "deployments/_evasion.py",
+        "        current = _written(current, active, choice, values)",
+        "        current = _written(current, active, choice, values)\n"
+        "        current = _written(current, active, (choice + 1) % n_units, values)",
+        (EVADED,),
+    ),
+    Bug(
+        "under attack: the strongest attack found is forgotten",
+        "deployments/_under_attack.py",
+        "least[attack.kind] = min(least[attack.kind], truth.share(attack.right))",
+        "least[attack.kind] = max(0.9, truth.share(attack.right))",
+        (ATTACKED,),
+    ),
+    Bug(
+        "under attack: the proof counts rows that are certified and wrong",
+        "deployments/_under_attack.py",
+        "return np.asarray(correct_radius(truth.y, proof))",
+        "return np.asarray(proof.radius)",
+        (ATTACKED,),
     ),
 ]
 

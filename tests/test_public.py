@@ -72,7 +72,7 @@ PUBLIC = {
         "load_weather",
         "load_weather_europe",
     ],
-    "partita.deployments": ["Deployment", "load_deployment", "run_deployment"],
+    "partita.deployments": ["Deployment", "load_deployment", "run_deployment", "under_attack"],
     "partita.ensemble": [
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",

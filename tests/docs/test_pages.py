@@ -21,6 +21,7 @@ NAMES = [page.relative_to(ROOT).as_posix() for page in PAGES]
 # not part of the project; the page does without
 WEATHER = ROOT.parent / "shared" / "data" / "weather_europe.parquet"
 SLOW = {
+    "alternatives.md",
     "audit.md",
     "choosing.md",
     "cluster.md",

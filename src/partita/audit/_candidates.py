@@ -27,14 +27,14 @@ def evasion_candidates(
         yield OTHER_ROWS, {column: table.columns[column][donors] for column in columns}
     ordered = any(table.is_numeric(column) or table.is_bytes(column) for column in columns)
     for end in range(4 if ordered else 2):
-        yield ENDS, {column: _end_of_range(table, column, end) for column in columns}
+        yield ENDS, {column: end_of_range(table, column, end) for column in columns}
     for family in FAMILIES:
         for variant in range(n_variants(family, table, columns)):
             yield family, hostile_columns(family, variant, table, columns)
     yield from mixtures(table, columns, rng)
 
 
-def _end_of_range(table: AttackedTable, column: int, end: int) -> Array:
+def end_of_range(table: AttackedTable, column: int, end: int) -> Array:
     """0: the lowest value, 1: the highest, 2 and 3: far beyond them.
 
     Of texts 0 is the most frequent and 1 the rarest.

@@ -44,6 +44,7 @@ class Deployment:
     See Also
     --------
     load_deployment : Loads one by its name.
+    under_attack : Attacks models on one.
 
     Examples
     --------
