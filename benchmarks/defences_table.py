@@ -7,6 +7,8 @@ import json
 import textwrap
 from pathlib import Path
 
+from patches_table import THREATS, results
+
 from partita.baselines._comparison import Comparison
 from partita.baselines._published import published
 
@@ -36,20 +38,27 @@ def main() -> None:
     ours = json.loads((RESULTS / "vision" / "cifar10-115-test.json").read_text())["rules"][
         "tournament"
     ]["curve"]
-    print("| method | " + " | ".join(SHAPES.values()) + " | also holds for |")
-    print("|" + "---|" * (len(SHAPES) + 2))
+    print("| method | " + " | ".join(SHAPES.values()) + " | threat | also holds for |")
+    print("|" + "---|" * (len(SHAPES) + 3))
     line = " | ".join(str(ours[height * width]) for height, width in SHAPES)
     print(
-        f"| feature partition, 115 submodels, tournament | {line} | pixels anywhere, any number "
-        "of patches, and training |"
+        f"| feature partition, 115 submodels, tournament | {line} | training + evasion | pixels "
+        "anywhere, any number of patches |"
     )
+    for one in results():
+        if (one["data"], one["rows"], one["n_patches"]) == ("cifar10", "test", 1):
+            shares = " | ".join(
+                str(one["certified"][0]) if one["patch"] == list(patch) else "" for patch in SHAPES
+            )
+            name = f"windows left out, {one['windows']}, {one['networks']} {one['network']}"
+            print(f"| {name} | {shares} | {THREATS[one['training']]} | |")
     printed = {patch: {one.method: one for one in published("cifar10", patch)} for patch in SHAPES}
     for name, one in printed[5, 5].items():
         shares = " | ".join(
             f"{100 * printed[patch][name].certified:.2f}" if name in printed[patch] else ""
             for patch in SHAPES
         )
-        print(f"| {name} (published: {one.source}) | {shares} | |")
+        print(f"| {name} (published: {one.source}) | {shares} | evasion | |")
 
 
 def _wrapped(text):

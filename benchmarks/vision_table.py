@@ -18,7 +18,21 @@ DEFAULTS = {
     "flip": True,
     "shift": 2,
     "label_smoothing": 0.0,
+    "average": 0.0,
     "zoom": 0.0,  # was tried on held-out images, brought nothing and is gone
+    "views": 1,
+}
+CELL_DEFAULTS = {
+    "blocks": 1,
+    "cell": 2,
+    "batch_size": 512,
+    "learning_rate": 0.4,
+    "weight_decay": 5e-4,
+    "label_smoothing": 0.1,
+    "average": 0.99,
+    "flip": True,
+    "shift": 2,
+    "erase": 0,
     "views": 1,
 }
 
@@ -32,10 +46,12 @@ def main() -> None:
         for file in sorted((Path(__file__).parent / "results" / "vision").glob("*.json"))
     ]
     for result in sorted(results, key=lambda one: one["rows"]):  # the test images first
+        cells = result["settings"].get("network") == "cells"
+        defaults = CELL_DEFAULTS if cells else DEFAULTS
         settings = [
             f"{name} {value}"
             for name, value in result["settings"].items()
-            if DEFAULTS.get(name) != value
+            if defaults.get(name) != value
         ]
         for rule in RULES:
             one = result["rules"][rule]

@@ -39,6 +39,7 @@ ASKING = "tests/serve/test_asking.py"
 FEDERATION = "tests/serve/test_federation.py"
 PARTY_ROWS = "tests/serve/test_party_ballots.py"
 PARTY_LIST = "tests/serve/test_parties.py"
+WINDOWS = "tests/exhaustive/test_windows.py"
 
 
 @dataclass(frozen=True)
@@ -235,6 +236,77 @@ BUGS = [
         "scale, lost = squares.sqrt()",
         "squares = squares.sum().expand_as(squares)\n    scale, lost = squares.sqrt()",
         ("tests/vision/test_training.py",),
+    ),
+    Bug(
+        "cells: the mask of another submodel",
+        "vision/_cell_sets.py",
+        "images[:, self._pixels[submodel]] = ",
+        "images[:, self._pixels[submodel - 1].repeat(2)[: own.shape[1]]] = ",
+        ("tests/vision/test_cell_sets.py",),
+    ),
+    Bug(
+        "cells: the pixels of another submodel at prediction",
+        "vision/_cell_sets.py",
+        "images[start : start + batch_size, self.sets[t]]",
+        "images[start : start + batch_size, [*self.sets[t][1:], self.sets[t - 1][0]]]",
+        ("tests/vision/test_cell_sets.py",),
+    ),
+    Bug(
+        "cells: networks side by side share the statistics of a batch",
+        "vision/_cell_networks.py",
+        "        normed = F.batch_norm(\n            x,\n",
+        "        normed = F.batch_norm(\n            x - x.mean() if self.training else x,\n",
+        ("tests/vision/test_cell_networks.py",),
+    ),
+    Bug(
+        "cells: one running mean for all networks side by side",
+        "vision/_cell_networks.py",
+        "        return F.celu(normed, CELU_ALPHA)",
+        '        mean = getattr(self, f"mean_{name}").data.view(self.count, -1)\n'
+        "        mean.copy_(mean.mean(dim=0).expand_as(mean))\n"
+        "        return F.celu(normed, CELU_ALPHA)",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: statistics outlive a network",
+        "vision/_cell_training.py",
+        "        _join([model.networks[k] for k in group], networks)\n",
+        "        kept = {name: value.clone() for name, value in networks.named_buffers()}\n"
+        "        _join([model.networks[k] for k in group], networks)\n"
+        "        networks.load_state_dict(kept, strict=False)\n",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: images augmented before they are masked",
+        "vision/_cell_training.py",
+        "        return self.images[:, self.model.sets[network // self.model.config.members]]",
+        "        own = self.model.sets[network // self.model.config.members]\n"
+        "        return np.roll(self.images, 1, axis=1)[:, own]",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: a network trained on the pixels of all",
+        "vision/_cell_training.py",
+        "masked = model.masked(own[chosen], network // config.members)",
+        "masked = model.masked(own[chosen], network // config.members)\n"
+        "                masked[..., 0] += float(self.images[:, :, 0].mean()) / 255",
+        ("tests/vision/test_cell_training.py",),
+    ),
+    Bug(
+        "cells: stored networks look at pixels that are not checked",
+        "vision/_serialization.py",
+        '    if facts["sets"] != [pixels_of(own, image_shape) for own in columns] or len(',
+        '    if len(facts["sets"]) != len(columns) or len(',
+        ("tests/vision/test_serialization.py",),
+    ),
+    Bug(
+        "averages of weights let a network that diverged reach the others",
+        "vision/_weight_averages.py",
+        "torch._foreach_lerp_(self.tensors, self.current, 1 - decay)",
+        "torch._foreach_lerp_(\n"
+        "                self.tensors, [one + 0 * one.mean() for one in self.current], 1 - decay\n"
+        "            )",
+        ("tests/vision/test_weight_averages.py",),
     ),
     # ---- what is shared between submodels, rows of a batch, and fits ----
     Bug(
@@ -1256,6 +1328,81 @@ BUGS = [
         "found = one_pass(self, self.estimators_, columns) if table.reads_apart else None",
         "found = one_pass(self, self.estimators_, columns)",
         ("tests/ensemble/test_one_pass.py",),
+    ),
+    # ---- windows of an image, and models that leave them out ----
+    Bug(
+        "windows: one pixel too small",
+        "vision/_windows.py",
+        "(pixel < first + self.step + self.patch - 1)",
+        "(pixel < first + self.step + self.patch - 2)",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: made for the first shape of patch alone",
+        "vision/_windows.py",
+        "tall, wide = (max(sides) for sides in zip(*patches, strict=True))",
+        "tall, wide = patches[0]",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: not masked when a network predicts",
+        "vision/_window_networks.py",
+        "logits = self._logits(loaded, self.hide(self.mask(images), windows))",
+        "logits = self._logits(loaded, self.hide(self.mask(images), windows * 0 + len(self._masks)"
+        " - 1))",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: one of two is masked",
+        "vision/_window_networks.py",
+        "hidden = self._masks[windows].any(dim=1)",
+        "hidden = self._masks[windows[:, :1]].any(dim=1)",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: masked before an image is shifted",
+        "vision/_window_networks.py",
+        "augmented = augment(self.mask(own), self.recipe, generator)\n"
+        "        return self.hide(augmented, self._draw_windows(len(own), generator))",
+        "hidden = self.hide(self.mask(own), self._draw_windows(len(own), generator))\n"
+        "        return torch.cat([augment(hidden[..., :-1], self.recipe, generator),"
+        " hidden[..., -1:]], dim=3)",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: a model is trained on one of the windows that it leaves out",
+        "vision/_leave_out_images.py",
+        "seen = ~(left_out @ masks)",
+        "seen = ~masks[left_out.argmax(axis=1)]",
+        ("tests/vision/test_leave_out_images.py",),
+    ),
+    Bug(
+        "windows: settled before all models of a set are asked",
+        "vision/_settled_votes.py",
+        "labels[rows] = np.where(fewest == 0, most[row, first], UNKNOWN)",
+        "labels[rows] = np.where(fewest <= 1, most[row, first], UNKNOWN)",
+        ("tests/vision/test_settled_votes.py",),
+    ),
+    Bug(
+        "windows: pairs of windows that are not asked",
+        "vision/_settled_votes.py",
+        "for models in self._models_of:",
+        "for models in self._models_of[:1]:",
+        (WINDOWS,),
+    ),
+    Bug(
+        "windows: a set counts as unanimous although votes differ",
+        "vision/_settled_votes.py",
+        "agree = ((votes == most[:, :, None]) | ~known).all(axis=2)",
+        "agree = ((votes == most[:, :, None]) | ~known).sum(axis=2) >= votes.shape[2] - 1",
+        (WINDOWS, "tests/vision/test_settled_votes.py"),
+    ),
+    Bug(
+        "windows: batches of any size",
+        "vision/_window_votes.py",
+        "full = F.pad(batch, (0, size - len(batch)))",
+        "full = batch",
+        ("tests/vision/test_window_votes.py",),
     ),
 ]
 

@@ -144,7 +144,13 @@ PUBLIC = {
     "partita.silence": ["Silence"],
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
-    "partita.vision": ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"],
+    "partita.vision": [
+        "AblatedImageClassifier",
+        "CellImageClassifier",
+        "LeaveOutImageClassifier",
+        "MaskedImageClassifier",
+        "PixelSetClassifier",
+    ],
     "partita.workflow": [
         "Alarm",
         "Choice",

@@ -227,3 +227,33 @@ def test_a_constant_that_is_often_right_is_seen_in_its_mean_recall():
 def test_nothing_to_compare():
     with pytest.raises(InputError, match="methods is empty"):
         compare({}, [], [], [], [])
+
+
+@pytest.mark.parametrize(
+    ("training", "covers"),
+    [
+        ("trusted", "patch"),
+        pytest.param("attackable", "patch, patch in training", marks=pytest.mark.long),
+    ],
+)
+def test_windows_left_out_cover_patches_and_with_attackable_training_those_in_training(
+    training, covers
+):
+    pytest.importorskip("torch")
+    from partita.vision import LeaveOutImageClassifier
+
+    data = load_digits()
+    clf = LeaveOutImageClassifier(
+        data.image_shape,
+        (2, 2),
+        windows=3,
+        training=training,
+        network="network_in_network",
+        epochs=1,
+        device="cpu",
+        verbose=0,
+    )
+    rows = (data.X_train[:16], data.y_train[:16], data.X_test[:4], data.y_test[:4])
+    (line,) = compare({"windows": clf}, *rows, radii=[1]).rows
+    assert (line["covers"], line["r counts"]) == (covers, "patches of 2 x 2 pixels")
+    assert line["proof"] == "deterministic"

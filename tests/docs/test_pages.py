@@ -148,6 +148,7 @@ def test_prose_has_at_most_100_columns(page):
     ("script", "page"),
     [
         ("vision_table.py", "guide/vision.md"),
+        ("patches_table.py", "guide/vision.md"),
         ("defences_table.py", "guide/baselines.md"),
         ("defaults.py", "results/defaults.md"),
         ("leave_out.py", "results/leave-out.md"),

@@ -81,6 +81,18 @@ def test_both_twins_give_the_same_results(name, setting, drawn):
         assert np.array_equal(before, ballots)
 
 
+@pytest.mark.parametrize(("name", "setting"), SETTINGS)
+def test_both_twins_give_the_same_results_in_close_elections(name, setting):
+    """Rows in which every way to fall is the nearest one somewhere, always the same ones."""
+    rng = np.random.default_rng(0)
+    for n_submodels, n_labels in [(4, 3), (7, 3), (9, 4), (12, 6)]:
+        ballots = rng.integers(0, 4, size=(500, n_submodels, n_labels)).astype(np.float32)
+        labels = np.arange(len(ballots)) % n_labels
+        assert run(getattr(compiled, name), ballots, setting, labels) == run(
+            getattr(plain, name), ballots, setting, labels
+        )
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     votes=npst.arrays(

@@ -5,7 +5,11 @@ import torch
 from torch import nn
 
 from partita.vision import MaskedImageClassifier
+from partita.vision._cell_config import CellConfig
+from partita.vision._cell_sets import CellSets
+from partita.vision._cell_training import train_cells
 from partita.vision._config import PixelSetConfig
+from partita.vision._images import as_images
 from partita.vision._paper_networks import GhostBatchNorm
 from partita.vision._pixel_sets import PixelSets
 from partita.vision._training import train
@@ -14,6 +18,7 @@ SHAPE = (8, 8, 1)
 SETS = [list(range(t, 64, 7)) for t in range(7)]  # of 9 and 10 pixels
 SMALL = PixelSetConfig(width=8, blocks=1, heads=2, epochs=2, batch_size=64, shift=1)
 MASKED_SETS = [list(range(t, 64, 3)) for t in range(3)]
+CELLS = CellConfig(width=4, epochs=1, batch_size=32, shift=1, erase=2)
 # where there is a GPU, submodels are shown to be isolated there too, compiled as in real training
 DEVICES = [
     "cpu",
@@ -66,3 +71,19 @@ def masked(network="tiny", **settings):
         "verbose": 0,
     }
     return MaskedImageClassifier(SHAPE, network, **{**quick, **settings})
+
+
+def trained_cells(X, y, config=CELLS, sets=MASKED_SETS, device="cpu", **options):
+    """Networks over cells, trained quietly."""
+    model = CellSets(sets, SHAPE, 10, config, list(range(10, 10 + len(sets))))
+    return train_cells(model, as_images(X, SHAPE), y, device=device, verbose=0, **options)
+
+
+def cell_weights(model, t):
+    """All weights and statistics of submodel t."""
+    members = model.config.members
+    return {
+        f"{member} {name}": value.clone()
+        for member, network in enumerate(model.networks[t * members : (t + 1) * members])
+        for name, value in network.state_dict().items()
+    }

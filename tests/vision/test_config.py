@@ -19,6 +19,7 @@ from partita.vision._config import PixelSetConfig
         ({"epochs": 1.5}, "epochs is 1.5"),
         ({"token_drop": 1.0}, "token_drop is 1.0: it must be a number, at least 0 and below 1"),
         ({"label_smoothing": -0.1}, "label_smoothing is -0.1"),
+        ({"average": 1.0}, "average is 1.0: it must be a number, at least 0 and below 1"),
         ({"learning_rate": -1.0}, "learning_rate is -1.0: it must be a number, at least 0$"),
         ({"weight_decay": float("nan")}, "weight_decay is nan"),
         ({"shift": -1}, "shift is -1"),

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from partita import InputError
-from partita.vision import PixelSetClassifier
+from partita.vision import CellImageClassifier, PixelSetClassifier
 
 from .small_networks import SHAPE, masked
 
@@ -17,7 +17,14 @@ def pixel_sets():
     )
 
 
-@pytest.mark.parametrize("make", [pixel_sets, masked], ids=["pixel sets", "masked"])
+def cells():
+    return CellImageClassifier(SHAPE, width=4, epochs=1, batch_size=64, device="cpu", verbose=0)
+
+
+MAKE = [pixel_sets, cells, masked]
+
+
+@pytest.mark.parametrize("make", MAKE, ids=["pixel sets", "cells", "masked"])
 def test_alone_it_is_a_classifier(digits, make):
     y = np.asarray(digits.classes, dtype=object)[digits.y_train[:128]]
     net = clone(make()).fit(digits.X_train[:128], y)
@@ -33,7 +40,7 @@ def test_alone_it_is_a_classifier(digits, make):
         clone(net).predict(X)
 
 
-@pytest.mark.parametrize("make", [pixel_sets, masked], ids=["pixel sets", "masked"])
+@pytest.mark.parametrize("make", MAKE, ids=["pixel sets", "cells", "masked"])
 def test_bad_images_and_labels_are_named(few, make):
     X, y = few
     with pytest.raises(InputError, match="not whole numbers from 0 to 255"):

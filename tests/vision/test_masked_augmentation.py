@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import torch
 
-from partita.vision._masked_augmentation import augment
+from partita.vision._masked_augmentation import augment, moved
 from partita.vision._paper_recipes import recipe_for
 
 
@@ -40,3 +40,12 @@ def test_without_augmentation_nothing_changes():
     image = torch.rand(3, 8, 8, 1, generator=torch.Generator().manual_seed(0))
     recipe = recipe_for("network_in_network", (8, 8, 1))
     assert torch.equal(augment(image, recipe, torch.Generator().manual_seed(0)), image)
+
+
+def test_a_view_is_padding_and_cutting():
+    images = torch.rand(2, 5, 6, 3, generator=torch.Generator().manual_seed(0))
+    padded = np.pad(images.numpy(), ((0, 0), (1, 1), (1, 1), (0, 0)), mode="reflect")
+    for down, right, mirror in itertools.product((-1, 0, 1), (-1, 0, 1), (False, True)):
+        expected = padded[:, 1 - down : 6 - down, 1 - right : 7 - right]
+        view = moved(images, down, right, mirror).numpy()
+        assert np.array_equal(view, expected[:, :, ::-1] if mirror else expected)

@@ -5,7 +5,9 @@ import pytest
 
 from partita import FeaturePartitionClassifier, InputError, pixels
 from partita.metrics import certified_accuracy
-from partita.vision import PixelSetClassifier
+from partita.vision import CellImageClassifier, PixelSetClassifier
+from partita.vision._cell_sets import CellSets
+from partita.vision._pixel_set_classifier import SHARED
 
 from .small_networks import SHAPE
 
@@ -36,6 +38,7 @@ def test_it_learns_and_certifies(digits):
     [
         ({"width": 0}, "width is 0"),
         ({"device": "gpu"}, "device is 'gpu'"),
+        ({"network": "resnet9"}, "network is 'resnet9': give 'sets', 'cells' or 'auto'"),
         ({"image_shape": (8, 9, 1)}, r"needs \(images, 72\)"),
     ],
 )
@@ -70,3 +73,37 @@ def test_parts_of_pixels_are_refused():
         FeaturePartitionClassifier(net, n_submodels=3).fit(X, y)
     clf = FeaturePartitionClassifier(net, n_submodels=3, units=pixels((2, 2, 3))).fit(X, y)
     assert clf.certify(X).counts.total == 4
+
+
+@pytest.mark.parametrize(
+    ("network", "submodels", "cells"),
+    [("sets", 2, False), ("cells", 7, True), ("auto", 3, True), ("auto", 4, False)],
+)
+def test_networks_over_cells_are_chosen_by_pixels_per_submodel(few, network, submodels, cells):
+    """64 pixels are 21 for each of three submodels and 16 for each of four."""
+    heads = 3 if cells else 2  # networks over cells have no heads
+    net = quick(width=8, blocks=1, heads=heads, batch_size=32, network=network)
+    columns = [list(range(t, 64, submodels)) for t in range(submodels)]
+    fitted = net.fit_submodels(*few, columns, list(range(submodels)))
+    assert isinstance(fitted.model, CellSets) == cells
+    assert fitted.scores(few[0]).shape == (64, submodels, 10)
+
+
+def test_networks_over_cells_are_those_of_cell_image_classifier(few, tmp_path):
+    net = quick(
+        width=4,
+        members=2,
+        epochs=2,
+        batch_size=16,
+        flip=False,
+        shift=1,
+        views=5,
+        network="cells",
+        checkpoint=tmp_path,
+    )
+    same = CellImageClassifier(**{name: getattr(net, name) for name in SHARED})
+    same.checkpoint = None
+    expected = same.fit_submodels(*few, [list(range(64))], [3]).scores(few[0])
+    scores = net.fit_submodels(*few, [list(range(64))], [3]).scores(few[0])
+    assert np.array_equal(scores, expected)
+    assert len(list(tmp_path.iterdir())) == 2

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from partita import FeaturePartitionClassifier, StoreError, store
-from partita.vision import PixelSetClassifier
-from partita.vision._serialization import FORMAT, from_bytes, to_bytes
+from partita.vision import CellImageClassifier, PixelSetClassifier
+from partita.vision._serialization import CELLS_FORMAT, SETS_FORMAT, from_bytes, to_bytes
 
 from .small_networks import SHAPE, masked
 
@@ -57,16 +57,16 @@ def test_weights_have_the_names_of_the_field(stored):
     content, facts, _, _ = stored
     for name in ("embed", "qkv_0", "attn_out_0", "mlp_in_0", "mlp_out_0", "head"):
         assert f'"weights.{name}"'.encode() in content
-    assert facts["format"] == FORMAT == 2
+    assert facts["format"] == SETS_FORMAT == 2
 
 
-@pytest.mark.parametrize("version", [None, 1, 3])
+@pytest.mark.parametrize("version", [None, 1, 4])
 def test_another_format_is_refused_with_what_to_do(stored, version):
     content, facts, classes, columns = stored
     facts.pop("format")
     if version is not None:
         facts["format"] = version
-    with pytest.raises(StoreError, match=r"stored in format [13], .*fit the model again"):
+    with pytest.raises(StoreError, match=r"stored in format [14], .*fit the model again"):
         from_bytes(content, facts, classes, columns)
 
 
@@ -109,3 +109,54 @@ def test_masked_networks_say_that_they_cannot_be_stored(few, tmp_path):
     with pytest.raises(StoreError, match=message):
         store.save(clf, tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture(scope="module")
+def cells(digits):
+    """Three submodels of two members each, over cells."""
+    net = CellImageClassifier(
+        SHAPE, width=4, epochs=1, batch_size=64, members=2, device="cpu", verbose=0
+    )
+    clf = FeaturePartitionClassifier(net, n_submodels=3, image_shape=SHAPE)
+    return clf.fit(digits.X_train[:128], digits.y_train[:128])
+
+
+@pytest.fixture
+def stored_cells(cells):
+    content, facts = to_bytes(cells.estimators_, cells.classes_)
+    columns = [cells._columns(t) for t in range(3)]
+    return content, json.loads(json.dumps(facts)), cells.classes_, columns
+
+
+def test_cells_are_stored_and_loaded_with_the_same_scores(cells, stored_cells, digits):
+    assert stored_cells[1]["format"] == CELLS_FORMAT == 3
+    loaded = from_bytes(*stored_cells)
+    expected = cells.estimators_.scores(digits.X_test)
+    assert np.array_equal(loaded.scores(digits.X_test), expected)
+    assert loaded[1].pixels == cells.partition_[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (swapped_sets, "their pixels are not those of the partition"),
+        (lambda facts: facts["seeds"].pop(), "their pixels are not those of the partition"),
+        (lambda facts: facts.update(image_shape=[8, 9, 1]), "not that of the table"),
+        (lambda facts: facts.update(classes=[True]), "their labels are not those of the model"),
+        (lambda facts: facts["settings"].update(width=8), "not of the size that the settings say"),
+        (lambda facts: facts["settings"].update(cell=1), "not of the size that the settings say"),
+        (lambda facts: facts["settings"].update(members=1), "not of the size"),
+        (lambda facts: facts["settings"].update(blocks=10**12), "not of the size"),
+        (lambda facts: facts["settings"].update(width=10**12), "not of the size"),
+        (lambda facts: facts["settings"].update(members=10**12), "not of the size"),
+        (lambda facts: facts["settings"].update(cell=9), "cell is 9"),
+        (lambda facts: facts["settings"].update(heads=2), "TypeError"),
+        (lambda facts: facts.update(format=2), "TypeError"),
+        (lambda facts: facts.pop("settings"), "KeyError"),
+    ],
+)
+def test_facts_that_do_not_fit_cells_are_refused(stored_cells, change, message):
+    content, facts, classes, columns = stored_cells
+    change(facts)
+    with pytest.raises(StoreError, match=message):
+        from_bytes(content, facts, classes, columns)

@@ -16,10 +16,10 @@ from .small_networks import DEVICES, SETS, SHAPE, SMALL, same, trained, weights
 
 
 @pytest.mark.parametrize("device", DEVICES)
-@pytest.mark.parametrize("members", [1, 2])
-def test_a_rewritten_pixel_changes_its_own_submodel_alone(digits, members, device):
+@pytest.mark.parametrize(("members", "average"), [(1, 0.0), (2, 0.9)])
+def test_a_rewritten_pixel_changes_its_own_submodel_alone(digits, members, average, device):
     """One submodel's columns are rewritten in all training images; the others keep every bit."""
-    config = replace(SMALL, members=members)
+    config = replace(SMALL, members=members, average=average)
     X, y = digits.X_train[:192], digits.y_train[:192]
     honest = trained(X, y, config, device=device)
     for t in (0, 3, 6):
@@ -71,10 +71,18 @@ def test_training_twice_gives_the_same_bits(digits):
     assert same(weights(first, 4), weights(second, 4))
 
 
+def test_the_average_is_what_training_ends_with(digits):
+    X, y = digits.X_train[:192], digits.y_train[:192]
+    last, averaged = trained(X, y), trained(X, y, replace(SMALL, average=0.9))
+    assert not same(weights(last, 4), weights(averaged, 4))
+    for name, value in weights(averaged, 4).items():
+        torch.testing.assert_close(value, weights(last, 4)[name], rtol=0, atol=0.02)
+
+
 @pytest.fixture
 def interrupted(digits, tmp_path, monkeypatch):
     """Training that was interrupted after two of four epochs, and its checkpoint."""
-    config, file = replace(SMALL, epochs=4), tmp_path / "state.pt"
+    config, file = replace(SMALL, epochs=4, average=0.9), tmp_path / "state.pt"
     X, y = digits.X_train[:192], digits.y_train[:192]
     monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
     run_epoch = _Training.run_epoch

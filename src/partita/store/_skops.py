@@ -39,6 +39,7 @@ TRUSTED = (
     "partita.ensemble.TableTreesClassifier",
     "partita.ensemble.TableTreesRegressor",
     "partita.ensemble.FixedVote",
+    "partita.vision.CellImageClassifier",
     "partita.vision.PixelSetClassifier",
     "sklearn.compose._column_transformer._RemainderColsList",
     "sklearn.compose._column_transformer.make_column_selector",

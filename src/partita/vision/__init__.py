@@ -1,4 +1,4 @@
-"""Networks over sets of an image's pixels, as estimators of a partition ensemble.
+"""Networks over sets of an image's pixels, and over images without some windows.
 
 Needs PyTorch: ``pip install 'partita[torch]'``. Importing this package does not import it; using
 one of its names does.
@@ -11,13 +11,23 @@ from .._support.optional import require
 
 if TYPE_CHECKING:
     from ._ablated_classifier import AblatedImageClassifier
+    from ._cell_classifier import CellImageClassifier
+    from ._leave_out_images import LeaveOutImageClassifier
     from ._masked_classifier import MaskedImageClassifier
     from ._pixel_set_classifier import PixelSetClassifier
 
-__all__ = ["AblatedImageClassifier", "MaskedImageClassifier", "PixelSetClassifier"]
+__all__ = [
+    "AblatedImageClassifier",
+    "CellImageClassifier",
+    "LeaveOutImageClassifier",
+    "MaskedImageClassifier",
+    "PixelSetClassifier",
+]
 
 _HOMES = {
     "AblatedImageClassifier": "_ablated_classifier",
+    "CellImageClassifier": "_cell_classifier",
+    "LeaveOutImageClassifier": "_leave_out_images",
     "MaskedImageClassifier": "_masked_classifier",
     "PixelSetClassifier": "_pixel_set_classifier",
 }

@@ -38,6 +38,7 @@ class PixelSetConfig:
     weight_decay: float = 0.05
     token_drop: float = 0.05
     label_smoothing: float = 0.0
+    average: float = 0.0
     flip: bool = True
     shift: int = 2
     views: int = 1
@@ -45,9 +46,7 @@ class PixelSetConfig:
     def check(self) -> None:
         """Refuse values that no network can be built or trained with."""
         for name in AT_LEAST_ONE:
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
+            check_whole(name, getattr(self, name), 1)
         if self.width % self.heads:
             raise InputError(
                 f"width is {self.width}, which is not a multiple of heads={self.heads}: change one "
@@ -57,16 +56,13 @@ class PixelSetConfig:
             raise InputError(
                 f"shift is {self.shift!r}: it must be a whole number of pixels, 0 or above"
             )
-        if self.views not in (1, 5, 9) or (self.views > 1 and self.shift < 1):
-            raise InputError(
-                f"views is {self.views!r}: give 1, 5 or 9, and only 1 with shift=0, since the "
-                "networks saw no shifted image in training"
-            )
+        check_views(self.views, self.shift)
         for name, limit in (
             ("learning_rate", None),
             ("weight_decay", None),
             ("token_drop", 1.0),
             ("label_smoothing", 1.0),
+            ("average", 1.0),
         ):
             check_number(name, getattr(self, name), limit)
 
@@ -76,6 +72,21 @@ class PixelSetConfig:
     @classmethod
     def names(cls) -> list[str]:
         return [field.name for field in fields(cls)]
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Refuse what is not a whole number of at least that."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or above")
+
+
+def check_views(views: Any, shift: int) -> None:
+    """Refuse views at prediction that training did not prepare the networks for."""
+    if views not in (1, 5, 9) or (views > 1 and shift < 1):
+        raise InputError(
+            f"views is {views!r}: give 1, 5 or 9, and only 1 with shift=0, since the networks saw "
+            "no shifted image in training"
+        )
 
 
 def check_number(name: str, value: Any, limit: float | None) -> None:

@@ -1,15 +1,27 @@
 """Augmentation of masked images: shifted, mirrored and erased at random.
 
 The images it is given are masked already, so that no augmentation can bring in a foreign pixel.
+(Where training is trusted they are whole, and masked afterwards: ``_window_networks.py``.)
 """
+
+from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from ._paper_recipes import Recipe
+
+class Augmentation(Protocol):
+    """How images are augmented; MaskedImageClassifier documents the settings."""
+
+    @property
+    def flip(self) -> bool: ...
+    @property
+    def shift(self) -> int: ...
+    @property
+    def erase(self) -> int: ...
 
 
-def augment(masked: Tensor, recipe: Recipe, generator: torch.Generator) -> Tensor:
+def augment(masked: Tensor, recipe: Augmentation, generator: torch.Generator) -> Tensor:
     """Images (images, height, width, channels), each augmented by its own random numbers."""
     count, (height, width), device = len(masked), masked.shape[1:3], masked.device
 
@@ -33,6 +45,16 @@ def augment(masked: Tensor, recipe: Recipe, generator: torch.Generator) -> Tenso
     if not recipe.erase:
         return moved
     return moved.masked_fill((down[:, :, None] & right[:, None, :]).unsqueeze(-1), 0.0)
+
+
+def moved(masked: Tensor, down: int, right: int, mirror: bool) -> Tensor:
+    """All images shifted by the same number of pixels, and mirrored if asked for."""
+    height, width = masked.shape[1:3]
+    rows = _reflect(torch.arange(height, device=masked.device) - down, height)
+    columns = _reflect(torch.arange(width, device=masked.device) - right, width)
+    if mirror:
+        columns = columns.flip(0)
+    return masked[:, rows][:, :, columns]
 
 
 def _reflect(places: Tensor, side: int) -> Tensor:

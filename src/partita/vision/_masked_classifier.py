@@ -174,34 +174,56 @@ class MaskedImageClassifier(JointImageClassifier):
             )
             for own, seed in zip(columns, seeds, strict=True)
         ]
-        folder = None if self.checkpoint is None else Path(self.checkpoint)
-        missing = [
-            t
-            for t, one in enumerate(submodels)
-            if folder is None or not one.resume(folder / f"{t:04d}.pt", images, codes)
-        ]
-        epochs = iter(range(1, len(missing) * recipe.epochs + 1))
-        progress = Progress(
-            "trained", len(missing) * recipe.epochs, "epochs", enabled=bool(self.verbose)
+        fit_in_turn(
+            submodels,
+            images,
+            codes,
+            checkpoint=self.checkpoint,
+            deterministic=self.deterministic,
+            verbose=self.verbose,
         )
-
-        def after_epoch(t: int, loss: Tensor) -> None:
-            note = f"submodel {t + 1} of {len(submodels)}, loss {float(loss):.4f}"
-            progress.update(next(epochs), note=note)
-
-        try:
-            with deterministic_algorithms(self.deterministic), progress:
-                for t in missing:
-                    own = images[:, submodels[t].pixels]
-                    submodels[t].fit(own, codes, partial(after_epoch, t))
-                    if folder is not None:
-                        submodels[t].save(folder / f"{t:04d}.pt", images, codes)
-        except torch.OutOfMemoryError as exc:
-            raise InputError(
-                f"the GPU's memory is too small for {self.network} with "
-                f"batch_size={recipe.batch_size}: lower batch_size"
-            ) from exc
         return MaskedSubmodels(submodels, classes)
+
+
+def fit_in_turn(
+    submodels: Sequence[MaskedSubmodel],
+    images: Array,
+    codes: Array,
+    *,
+    checkpoint: Any,
+    deterministic: bool,
+    verbose: int,
+) -> None:
+    """Train networks one after the other, all by one recipe, but for those in the checkpoint.
+
+    Each is given its own pixels of the images (images, pixels, channels).
+    """
+    network, recipe = submodels[0].network, submodels[0].recipe
+    folder = None if checkpoint is None else Path(checkpoint)
+    missing = [
+        t
+        for t, one in enumerate(submodels)
+        if folder is None or not one.resume(folder / f"{t:04d}.pt", images, codes)
+    ]
+    epochs = iter(range(1, len(missing) * recipe.epochs + 1))
+    progress = Progress("trained", len(missing) * recipe.epochs, "epochs", enabled=bool(verbose))
+
+    def after_epoch(t: int, loss: Tensor) -> None:
+        note = f"submodel {t + 1} of {len(submodels)}, loss {float(loss):.4f}"
+        progress.update(next(epochs), note=note)
+
+    try:
+        with deterministic_algorithms(deterministic), progress:
+            for t in missing:
+                own = images[:, submodels[t].pixels]
+                submodels[t].fit(own, codes, partial(after_epoch, t))
+                if folder is not None:
+                    submodels[t].save(folder / f"{t:04d}.pt", images, codes)
+    except torch.OutOfMemoryError as exc:
+        raise InputError(
+            f"the GPU's memory is too small for {network} with "
+            f"batch_size={recipe.batch_size}: lower batch_size"
+        ) from exc
 
 
 class MaskedSubmodels:

@@ -78,14 +78,14 @@ class MaskedSubmodel:
         """The most probable label of each image."""
         return np.asarray(self.classes_[self.scores(X).argmax(axis=1)])
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
         """Log-probabilities float32 (images, classes) of whole images; it sees its own pixels."""
         own = as_images(X, self.image_shape)[:, self.pixels]
         network = self._place(self._load()).eval()
         out = np.empty((len(own), len(self.classes_)), dtype=np.float32)
         with torch.no_grad():
-            for start in range(0, len(own), IMAGES_PER_BATCH):
-                batch = torch.from_numpy(own[start : start + IMAGES_PER_BATCH]).to(self.device)
+            for start in range(0, len(own), batch_size):
+                batch = torch.from_numpy(own[start : start + batch_size]).to(self.device)
                 logits = self._logits(network, self.mask(batch))
                 out[start : start + len(batch)] = logits.log_softmax(dim=1).cpu().numpy()
         out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
@@ -105,6 +105,7 @@ class MaskedSubmodel:
         images = torch.from_numpy(own).to(self.device)
         codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
         optimizer = _optimizer(network, recipe, self.device.type == "cuda")
+        loss_of = self._loss_of(network)
         batch = min(recipe.batch_size, len(codes))
         steps = len(codes) // batch
         for epoch in range(recipe.epochs):
@@ -115,20 +116,37 @@ class MaskedSubmodel:
                 for group in optimizer.param_groups:
                     group["lr"] = recipe.learning_rate * learning_rate_share(recipe, done)
                 chosen = shuffled[step * batch : (step + 1) * batch]
-                augmented = augment(self.mask(images[chosen]), recipe, generator)
-                loss = F.cross_entropy(
-                    self._logits(network, augmented),
-                    codes[chosen],
-                    label_smoothing=recipe.label_smoothing,
-                )
+                loss = loss_of(self._training_images(images[chosen], generator), codes[chosen])
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 optimizer.step()
+                self._after_step(network)
                 total += loss.detach()
             after_epoch(total / steps)
         self.weights = {
-            name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
+            name: value.detach().cpu().contiguous()
+            for name, value in self._trained(network).state_dict().items()
         }
+
+    def _training_images(self, own: Tensor, generator: torch.Generator) -> Tensor:
+        """What the network is shown of a batch in training."""
+        return augment(self.mask(own), self.recipe, generator)
+
+    def _loss_of(self, network: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+        """The loss as a function of images and labels."""
+
+        def loss(images: Tensor, codes: Tensor) -> Tensor:
+            logits = self._logits(network, images)
+            return F.cross_entropy(logits, codes, label_smoothing=self.recipe.label_smoothing)
+
+        return loss
+
+    def _after_step(self, network: nn.Module) -> None:
+        """What else a step of the optimizer is followed by: nothing."""
+
+    def _trained(self, network: nn.Module) -> nn.Module:
+        """The network whose weights are kept, once it is trained."""
+        return network
 
     def save(self, file: Path, images: Array, labels: Array) -> None:
         """Write a checkpoint of a trained submodel."""
@@ -162,7 +180,14 @@ class MaskedSubmodel:
 
     def _fingerprint(self, images: Array, labels: Array) -> str:
         """A hash of everything that the weights follow from."""
-        facts = [
+        digest = hashlib.sha256(json.dumps(self._facts(), default=float).encode())
+        digest.update(images[:, self.pixels].tobytes())
+        digest.update(labels.astype(np.int64).tobytes())
+        return digest.hexdigest()
+
+    def _facts(self) -> list[Any]:
+        """Everything that the weights follow from, besides images and labels."""
+        return [
             self.network,
             self.recipe.as_dict(),
             self.image_shape,
@@ -170,10 +195,6 @@ class MaskedSubmodel:
             self.seed,
             len(self.classes_),
         ]
-        digest = hashlib.sha256(json.dumps(facts, default=float).encode())
-        digest.update(images[:, self.pixels].tobytes())
-        digest.update(labels.astype(np.int64).tobytes())
-        return digest.hexdigest()
 
     def _build(self) -> nn.Module:
         height, width, channels = self.image_shape

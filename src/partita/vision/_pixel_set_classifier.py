@@ -3,12 +3,31 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ..errors import InputError
+from ._cell_classifier import CellImageClassifier
 from ._config import PixelSetConfig
 from ._images import labelled_images, pixels_of
 from ._joint_classifier import JointImageClassifier
 from ._pixel_set_submodels import PixelSetSubmodels
 from ._pixel_sets import PixelSets
 from ._training import train
+
+ENOUGH_FOR_CELLS = 18  # pixels per submodel: 56 submodels of CIFAR10's images
+SHARED = (  # settings that networks over cells take over
+    "image_shape",
+    "width",
+    "members",
+    "epochs",
+    "batch_size",
+    "flip",
+    "shift",
+    "views",
+    "device",
+    "deterministic",
+    "checkpoint",
+    "random_state",
+    "verbose",
+)
 
 
 class PixelSetClassifier(JointImageClassifier):
@@ -46,6 +65,9 @@ class PixelSetClassifier(JointImageClassifier):
         The share of pixels left out at random in training.
     label_smoothing : float, default=0.0
         Label smoothing of the cross entropy.
+    average : float, default=0.0
+        The decay, per step, of the average over the weights that a network ends with, such as
+        0.999; 0 for the weights of the last step.
     flip : bool, default=True
         Mirror images at random in training, and average both views at prediction. Switch it off
         for digits and letters.
@@ -55,13 +77,19 @@ class PixelSetClassifier(JointImageClassifier):
     views : {1, 5, 9}, default=1
         At prediction, average over the image as it is and shifted by one pixel: better submodels
         at so many times the cost.
+    network : {"sets", "cells", "auto"}, default="sets"
+        "cells" trains a :class:`CellImageClassifier` instead, with the same ``width``, ``members``,
+        ``epochs``, ``batch_size``, ``flip``, ``shift``, ``views`` and what follows here; everything
+        else is as it has it by default. "auto" does so where every submodel sees at least 18
+        pixels.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to train; "auto" is a GPU where there is one.
     deterministic : bool, default=False
         Give the same bits every time on the same device and library version. The user guide on
         images says what holds without it.
     checkpoint : path, optional
-        A file that training is saved to from time to time and resumes from after an interruption.
+        A file that training is saved to from time to time and resumes from after an interruption;
+        with cells, a folder.
     random_state : int, default=0
         The seed of :meth:`fit`; FeaturePartitionClassifier gives each submodel its own.
     verbose : int, default=1
@@ -78,6 +106,7 @@ class PixelSetClassifier(JointImageClassifier):
 
     See Also
     --------
+    CellImageClassifier : Convolutions, more accurate where submodels see many pixels.
     MaskedImageClassifier : The paper's convolutional networks, fitted one after the other.
     partita.FeaturePartitionClassifier : The ensemble that certifies.
 
@@ -115,9 +144,11 @@ class PixelSetClassifier(JointImageClassifier):
         weight_decay: float = 0.05,
         token_drop: float = 0.05,
         label_smoothing: float = 0.0,
+        average: float = 0.0,
         flip: bool = True,
         shift: int = 2,
         views: int = 1,
+        network: str = "sets",
         device: str = "auto",
         deterministic: bool = False,
         checkpoint: Any = None,
@@ -136,9 +167,11 @@ class PixelSetClassifier(JointImageClassifier):
         self.weight_decay = weight_decay
         self.token_drop = token_drop
         self.label_smoothing = label_smoothing
+        self.average = average
         self.flip = flip
         self.shift = shift
         self.views = views
+        self.network = network
         self.device = device
         self.deterministic = deterministic
         self.checkpoint = checkpoint
@@ -166,11 +199,15 @@ class PixelSetClassifier(JointImageClassifier):
         sequence of submodels
             With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
         """
+        sets = [pixels_of(own, self.image_shape) for own in columns]
+        if self._uses_cells(sets):
+            cells = CellImageClassifier(**{name: getattr(self, name) for name in SHARED})
+            return cells.fit_submodels(X, y, columns, seeds)
         config = PixelSetConfig(**{name: getattr(self, name) for name in PixelSetConfig.names()})
         config.check()
         images, classes, codes = labelled_images(X, y, self.image_shape)
         model = PixelSets(
-            [pixels_of(own, self.image_shape) for own in columns],
+            sets,
             self.image_shape,
             len(classes),
             config,
@@ -186,3 +223,11 @@ class PixelSetClassifier(JointImageClassifier):
             verbose=self.verbose,
         )
         return PixelSetSubmodels(model, classes)
+
+    def _uses_cells(self, sets: list[list[int]]) -> bool:
+        """Whether to train networks over cells instead; the images have no say in it."""
+        if self.network not in ("sets", "cells", "auto"):
+            raise InputError(f"network is {self.network!r}: give 'sets', 'cells' or 'auto'")
+        return self.network == "cells" or (
+            self.network == "auto" and min(map(len, sets)) >= ENOUGH_FOR_CELLS
+        )

@@ -1,12 +1,23 @@
-"""The submodels of pixel sets as a sequence: one by one, or scored all at once."""
+"""The submodels of pixel sets as a sequence: one by one, or scored all at once.
+
+Knows no networks: transformers over pixels and convolutions over cells are used alike.
+"""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from .._support.types import Array
-from ._pixel_sets import PixelSets
+
+
+class Networks(Protocol):
+    """The networks of several sets of pixels."""
+
+    sets: list[list[int]]
+
+    def __len__(self) -> int: ...
+    def scores(self, X: Any) -> Array: ...
 
 
 class PixelSetSubmodels:
@@ -15,7 +26,7 @@ class PixelSetSubmodels:
     It is a sequence with one entry per submodel; ``scores(X)`` scores all of them at once.
     """
 
-    def __init__(self, model: PixelSets, classes: Array) -> None:
+    def __init__(self, model: Networks, classes: Array) -> None:
         self.model, self.classes_ = model, classes
 
     def __len__(self) -> int:

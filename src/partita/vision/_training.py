@@ -25,10 +25,11 @@ from ._images import as_images
 from ._pixel_sets import PixelSets
 from ._runtime import choose_device, deterministic_algorithms, torch_seeds
 from ._transformers import parameter_groups
+from ._weight_averages import WeightAverages
 
 WARM_UP = 0.2  # the share of steps in which the learning rate rises
 CHECKPOINT_SECONDS = 120.0  # between two checkpoints, at the ends of epochs
-CHECKPOINT_FORMAT = 2  # 1 named the weights differently
+CHECKPOINT_FORMAT = 3  # 1 named the weights differently, 2 had no averages
 
 
 def train(
@@ -81,6 +82,7 @@ def train(
                 if file is not None and not last and now - saved_at >= CHECKPOINT_SECONDS:
                     saved_at = now
                     training.save(file, epoch + 1)
+        training.averages.apply()
     except torch.OutOfMemoryError as exc:
         raise InputError(
             f"the GPU's memory is too small for {len(model)} submodels of {config.members} "
@@ -123,6 +125,7 @@ class _Training:
             weight_decay=config.weight_decay,
             fused=on_gpu,
         )
+        self.averages = WeightAverages(model.networks.parameters(), config.average)
         self.loss = self._loss
         if on_gpu if compiled is None else compiled:
             self.loss = torch.compile(self._loss, dynamic=False)
@@ -139,9 +142,10 @@ class _Training:
         order = torch.randperm(len(self.labels), generator=generator, device=self.device)
         total = torch.zeros((), device=self.device)
         for step in range(self.steps):
-            done = (epoch * self.steps + step) / max(1, config.epochs * self.steps)
+            before = epoch * self.steps + step
+            done = before / max(1, config.epochs * self.steps)
             for group in self.optimizer.param_groups:
-                group["lr"] = config.learning_rate * _one_cycle(done)
+                group["lr"] = config.learning_rate * one_cycle(done)
             chosen = order[step * self.batch : (step + 1) * self.batch]
             values = model.values(self.images[chosen])
             positions, present = self._augment(values, generator)
@@ -150,6 +154,7 @@ class _Training:
             loss.backward()
             clip_each_network(list(model.networks.parameters()))
             self.optimizer.step()
+            self.averages.update(before + 1)
             total += loss.detach() / len(model.pixels)
         return total / self.steps
 
@@ -203,6 +208,7 @@ class _Training:
             "epochs": epochs,
             "networks": self.model.networks.state_dict(),
             "optimizer": self.optimizer.state_dict(),
+            "averages": self.averages.tensors,
         }
         torch.save(state, buffer)
         write_atomic(path, buffer.getvalue())
@@ -233,6 +239,7 @@ class _Training:
         try:
             self.model.networks.load_state_dict(state["networks"])
             self.optimizer.load_state_dict(state["optimizer"])
+            self.averages.load(state["averages"])
         except (RuntimeError, KeyError, ValueError, TypeError) as exc:
             raise InputError(
                 f"checkpoint {str(path)!r} is damaged ({type(exc).__name__}): remove it to train "
@@ -256,7 +263,7 @@ def clip_each_network(parameters: list[Tensor]) -> None:
         gradient.mul_(scale.view(shape)).masked_fill_(lost.view(shape), 0.0)
 
 
-def _one_cycle(done: float) -> float:
+def one_cycle(done: float) -> float:
     """The learning rate's share of its peak: a linear rise, then a cosine down to zero."""
     if done < WARM_UP:
         return 0.04 + 0.96 * done / WARM_UP

@@ -1,0 +1,366 @@
+"""LeaveOutImageClassifier: a proof against patches, with nearly a full network's accuracy.
+
+A model must learn and see nothing of the windows that it leaves out. What is trusted (training, or
+that a patch does not move) is said in the certificates and in the class.
+"""
+
+import time
+from collections.abc import Callable
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .._support.progress import Progress
+from .._support.types import Array
+from ..certificates import Certificates, Counts
+from ..errors import InputError
+from ._images import as_images, labelled_images
+from ._masked_classifier import MaskedImageClassifier, fit_in_turn
+from ._paper_recipes import SETTINGS, recipe_for
+from ._runtime import choose_device, deterministic_algorithms, torch_seeds
+from ._settled_votes import SettledVotes
+from ._window_networks import WindowNetwork
+from ._window_votes import AttackableVotes, TrustedVotes
+from ._windows import check_patches, choose_grid, left_out_sets
+
+TRAINING_IMAGES = "the training images"
+IMAGES_AT_ONCE = 2500  # their votes are in memory together
+
+
+class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """Classifier of images that proves its predictions against patches, by agreement.
+
+    Windows are laid over the image, so that a patch lies wholly inside one of them wherever it is.
+    For every set of ``2 * n_patches`` windows there is a model that does not see them. A label is
+    predicted if all models agree on it that leave out some set of ``n_patches`` windows: these do
+    not see patches that lie there. Where no set agrees, a model on whole images decides, and
+    nothing is proven. One patch is survived where all models agree; ``n_patches`` are, likewise.
+
+    Parameters
+    ----------
+    image_shape : tuple of (height, width, channels)
+        The shape of an image. Images are rows of height x width x channels whole numbers from 0 to
+        255, flattened in that order.
+    patches : tuple of (height, width) or list of such tuples, default=(5, 5)
+        The shapes a patch may have. Windows are made for the greatest height and the greatest
+        width of them.
+    n_patches : int, default=1
+        How many patches an attacker places: the largest radius that can be certified. There are
+        ``comb(windows, 2 * n_patches)`` models.
+    windows : int, default=49
+        How many windows there are, at most. Of all regular grids with at most that many, the one
+        with the smallest windows is taken: 49 on 32 x 32 pixels, for a 5 x 5 patch, gives 7 x 7
+        windows of 8 x 8 pixels, 25 gives windows of 10 x 10. More and smaller windows mask less,
+        and cost more models.
+    training : {"trusted", "attackable"}, default="trusted"
+        "trusted": one network, trained with windows masked at random, takes the part of all models;
+        the proof is about patches in the images to predict. "attackable": one network for every
+        model, trained on the pixels outside its windows, one after the other; the proof is also
+        about patches in all training images, at the same positions as in the image to predict.
+        Labels are trusted.
+    network : {"resnet9", "network_in_network"}, default="resnet9"
+        The paper's network for CIFAR10, or that for MNIST. With trusted training it has one more
+        channel, which says what is masked.
+    members : int, default=1
+        Networks with other seeds for each model, whose probabilities are averaged.
+    epochs : int, optional
+        Passes over the images. This and the following settings are, by default, the network's in
+        its paper.
+    batch_size : int, optional
+        Images per step.
+    learning_rate : float, optional
+        Peak of the learning rate.
+    weight_decay : float, optional
+        Of the optimizer; norms and biases are exempt.
+    label_smoothing : float, optional
+        Label smoothing of the cross entropy.
+    flip : bool, optional
+        Mirror half of the images in training.
+    shift : int, optional
+        Shift images by up to this many pixels in training; what comes in at an edge is mirrored.
+    erase : int, optional
+        The side of a square that is emptied at a random place of every image in training.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" is a GPU where there is one.
+    deterministic : bool, default=False
+        Give the same bits every time on the same device and library version. On a GPU, give True
+        with attackable training: the proof is about models that training reproduces.
+    checkpoint : path, optional
+        A folder with a file for every finished network; an interrupted fit resumes after the last
+        of them. The files stay.
+    random_state : int, default=0
+        The seed; every network has its own, which follows from it.
+    verbose : int, default=1
+        1 shows progress on standard error.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    grid_ : tuple of int
+        How many windows there are, down and across.
+    windows_ : array of bool, shape (n_windows, height, width)
+        The pixels of each window.
+    left_out_ : array of bool, shape (n_models, n_windows)
+        The windows that each model leaves out.
+    networks_ : list
+        The networks: with trusted training one per member, else those of all models, the model on
+        whole images last, for one member after the other.
+    n_features_in_ : int
+        Values per image.
+    seconds_per_image_ : float
+        After :meth:`certify`: what an image took.
+    questions_per_image_ : float
+        After :meth:`certify`: how many models were asked about an image, in the mean.
+
+    See Also
+    --------
+    partita.LeaveOutClassifier : The same for tables.
+    partita.certify_patches : Patches against a partition of the pixels.
+    partita.baselines.SmoothingClassifier : De-randomized smoothing.
+
+    References
+    ----------
+    Theory, section 10 ("Patches").
+
+    Examples
+    --------
+    >>> from partita.datasets import load_digits
+    >>> from partita.vision import LeaveOutImageClassifier
+    >>> data = load_digits()
+    >>> clf = LeaveOutImageClassifier(
+    ...     data.image_shape, patches=(2, 2), windows=4, network="network_in_network", epochs=1,
+    ...     device="cpu", verbose=0,
+    ... )
+    >>> proof = clf.fit(data.X_train[:32], data.y_train[:32]).certify(data.X_test[:5])
+    >>> clf.grid_
+    (2, 2)
+    >>> print(proof.counts)
+    patches of 2 x 2 pixels (1 in all, out of reach: the training images)
+    """
+
+    __module__ = "partita.vision"  # stored models name public paths
+
+    def __init__(
+        self,
+        image_shape: Any,
+        patches: Any = (5, 5),
+        n_patches: int = 1,
+        windows: int = 49,
+        training: str = "trusted",
+        network: str = "resnet9",
+        members: int = 1,
+        epochs: int | None = None,
+        batch_size: int | None = None,
+        learning_rate: float | None = None,
+        weight_decay: float | None = None,
+        label_smoothing: float | None = None,
+        flip: bool | None = None,
+        shift: int | None = None,
+        erase: int | None = None,
+        device: str = "auto",
+        deterministic: bool = False,
+        checkpoint: Any = None,
+        random_state: int = 0,
+        verbose: int = 1,
+    ) -> None:
+        self.image_shape = image_shape
+        self.patches = patches
+        self.n_patches = n_patches
+        self.windows = windows
+        self.training = training
+        self.network = network
+        self.members = members
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.label_smoothing = label_smoothing
+        self.flip = flip
+        self.shift = shift
+        self.erase = erase
+        self.device = device
+        self.deterministic = deterministic
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train the networks.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        recipe_for(self.network, self.image_shape, **settings)  # the settings, checked first
+        self._check_parameters()
+        height, width, _ = map(int, self.image_shape)
+        shapes = check_patches(self.patches, self.image_shape)
+        grid = choose_grid(self.image_shape, shapes, self.windows, int(self.n_patches))
+        sets = left_out_sets(len(grid), int(self.n_patches))
+        left_out = np.zeros((len(sets), len(grid)), dtype=bool)
+        np.put_along_axis(left_out, sets, True, axis=1)
+        masks = grid.masks()
+        if self.training == "trusted":
+            networks, classes = self._fit_trusted(X, y, masks, sets.shape[1])
+        else:
+            networks, classes = self._fit_attackable(X, y, masks, left_out)
+        self.networks_, self.classes_ = networks, classes
+        self.grid_, self.windows_ = grid.shape, masks.reshape(-1, height, width)
+        self.left_out_, self.n_features_in_ = left_out, int(np.prod(self.image_shape))
+        sides = " or ".join(f"{tall} x {wide}" for tall, wide in shapes)
+        trusted = (TRAINING_IMAGES,) if self._trusts_training else ()
+        self.counts_ = Counts(f"patches of {sides} pixels", int(self.n_patches), trusted)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Predict class labels, asking no more models than needed.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images.
+
+        Returns
+        -------
+        array of shape (n_images,)
+            Labels, as given to fit.
+        """
+        (labels,), _ = self._settle(X, "predicted", lambda votes: (votes.labels(),))
+        return np.asarray(self.classes_[labels])
+
+    def certify(self, X: Any) -> Certificates:
+        """Predict each image and count the patches that cannot change it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images.
+
+        Returns
+        -------
+        Certificates
+            ``radius`` counts patches, from 0 to ``n_patches``. There is no runner-up: models are
+            asked until prediction and radius are settled, not all of them.
+        """
+        started = time.perf_counter()
+        (labels, radius), questions = self._settle(X, "certified", SettledVotes.certify)
+        n_images = max(1, len(labels))
+        self.seconds_per_image_ = (time.perf_counter() - started) / n_images
+        self.questions_per_image_ = float(questions / n_images)
+        return Certificates(np.asarray(self.classes_[labels]), radius, None, self.counts_)
+
+    @property
+    def _trusts_training(self) -> bool:
+        return isinstance(self.networks_[0], WindowNetwork)  # `training` may be set anew
+
+    @property
+    def _covers(self) -> tuple[str, ...]:
+        """What the certificates cover, in the words of partita.compare."""
+        return ("patch",) if self._trusts_training else ("patch", "patch in training")
+
+    def _settle(
+        self, X: Any, verb: str, settle: Callable[[SettledVotes], tuple[Array, ...]]
+    ) -> tuple[list[Array], int]:
+        """Ask about some images at a time; return arrays with one entry per image, and a count."""
+        check_is_fitted(self, "networks_")
+        images = as_images(X, self.networks_[0].image_shape)
+        found, questions = [], 0
+        progress = Progress(verb, len(images), "images", enabled=bool(self.verbose))
+        with deterministic_algorithms(self.deterministic), progress:
+            for start in range(0, max(1, len(images)), IMAGES_AT_ONCE):
+                own = images[start : start + IMAGES_AT_ONCE]
+                votes = SettledVotes(self._votes(own), len(own), self.left_out_, self.counts_.total)
+                found.append(settle(votes))
+                questions += int(votes.questions.sum())
+                progress.update(start + len(own))
+        return [np.concatenate(parts) for parts in zip(*found, strict=True)], questions
+
+    def _votes(self, images: Array) -> Callable[[Array, Array], Array]:
+        """Return what answers questions about these images (images, pixels, channels)."""
+        n_models, n_windows = self.left_out_.shape
+        if self._trusts_training:
+            sets = np.nonzero(self.left_out_)[1].reshape(n_models, -1)
+            return TrustedVotes(self.networks_, images, sets, n_windows)
+        models = [self.networks_[model :: n_models + 1] for model in range(n_models + 1)]
+        return AttackableVotes(models, images.reshape(-1, self.n_features_in_))
+
+    def _fit_trusted(self, X: Any, y: Any, masks: Array, n_masked: int) -> tuple[list[Any], Array]:
+        """One network for each member."""
+        settings = {name: getattr(self, name) for name in SETTINGS}
+        recipe = recipe_for(self.network, self.image_shape, **settings)
+        images, classes, codes = labelled_images(X, y, self.image_shape)
+        if len(images) < 2:
+            raise InputError(f"X has {len(images)} images: give at least two")
+        device = choose_device(self.device)
+        networks = [
+            WindowNetwork(
+                masks, n_masked, self.image_shape, classes, self.network, recipe, seed, device
+            )
+            for seed in torch_seeds(int(self.random_state), int(self.members))
+        ]
+        fit_in_turn(
+            networks,
+            images,
+            codes,
+            checkpoint=self.checkpoint,
+            deterministic=self.deterministic,
+            verbose=self.verbose,
+        )
+        return networks, classes
+
+    def _fit_attackable(
+        self, X: Any, y: Any, masks: Array, left_out: Array
+    ) -> tuple[list[Any], Array]:
+        """One network for each model and member, on the pixels that the model may see."""
+        channels = int(self.image_shape[2])
+        seen = ~(left_out @ masks)
+        pixels = [np.flatnonzero(own) for own in (*seen, np.ones_like(seen[0]))]
+        if min(map(len, pixels)) == 0:
+            raise InputError(
+                f"windows is {self.windows!r}: a model that leaves out {2 * int(self.n_patches)} "
+                "of them sees nothing of the image: give more windows, or smaller patches"
+            )
+        columns = [
+            (channels * own[:, None] + np.arange(channels)).ravel().tolist() for own in pixels
+        ]
+        in_turn = MaskedImageClassifier(
+            self.image_shape,
+            self.network,
+            **{name: getattr(self, name) for name in SETTINGS},
+            device=self.device,
+            deterministic=self.deterministic,
+            checkpoint=self.checkpoint,
+            verbose=self.verbose,
+        )
+        seeds = torch_seeds(int(self.random_state), len(columns) * int(self.members))
+        submodels = in_turn.fit_submodels(X, y, columns * int(self.members), seeds)
+        return list(submodels), submodels.classes_
+
+    def _check_parameters(self) -> None:
+        for name in ("n_patches", "members"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
+        if self.training not in ("trusted", "attackable"):
+            raise InputError(f"training is {self.training!r}: give 'trusted' or 'attackable'")
+        if (
+            not isinstance(self.random_state, Integral)
+            or isinstance(self.random_state, bool)
+            or self.random_state < 0
+        ):
+            raise InputError(
+                f"random_state is {self.random_state!r}: it must be a whole number, 0 or above"
+            )

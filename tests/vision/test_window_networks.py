@@ -1,0 +1,147 @@
+"""Networks on images with masked windows: what is masked never enters them."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from partita.vision import _window_networks as window_networks
+from partita.vision._images import normalise
+from partita.vision._paper_recipes import recipe_for
+from partita.vision._runtime import deterministic_algorithms, seeded_weights
+from partita.vision._window_networks import WindowNetwork
+from partita.vision._windows import choose_grid
+
+from .small_networks import DEVICES, SHAPE, same
+
+GRID = choose_grid(SHAPE, [(2, 2)], 9, 1)
+
+
+def window_network(network="tiny", device="cpu", seed=0, compiled=False, **settings):
+    return WindowNetwork(
+        GRID.masks(),
+        2,
+        SHAPE,
+        np.arange(10),
+        network,
+        recipe_for(network, SHAPE, **settings),
+        seed,
+        torch.device(device),
+        compiled,
+    )
+
+
+def fitted(few, **settings):
+    network = window_network(**settings)
+    with deterministic_algorithms(True):
+        network.fit(few[0].reshape(-1, 64, 1), few[1], lambda loss: None)
+    return network
+
+
+def test_masked_windows_are_zero_and_said_to_be_masked():
+    network = window_network()
+    images = torch.full((2, 64, 1), 255, dtype=torch.uint8)
+    shown = network.hide(network.mask(images), torch.tensor([[0, 4], [9, 9]]))
+    assert shown.shape == (2, 8, 8, 2)
+    hidden = torch.from_numpy(GRID.masks()[[0, 4]].any(axis=0).reshape(8, 8))
+    assert torch.equal(shown[0, :, :, 1] == 1, hidden)
+    assert torch.equal(shown[0, :, :, 0] == 0, hidden)
+    assert (shown[1, :, :, 0] == normalise(images[0, 0, 0])).all()
+    assert (shown[1, :, :, 1] == 0).all()
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("network", ["tiny", "resnet9", "network_in_network"])
+def test_a_patch_inside_a_masked_window_changes_no_bit(few, network, device):
+    """Every position of a 2 x 2 patch, and the window of that position masked with another."""
+    model = window_network(network, device, erase=0)
+    with seeded_weights(0):
+        built = model._build().to(device).eval()
+    rng = np.random.default_rng(0)
+    places = [(top, left) for top in range(7) for left in range(7)]
+    clean = few[0][: len(places)].reshape(-1, 8, 8, 1)
+    windows = [[GRID.window_of(*place), (GRID.window_of(*place) + 4) % 9] for place in places]
+    attacked = clean.copy()
+    for k, (top, left) in enumerate(places):
+        attacked[k, top : top + 2, left : left + 2] = rng.integers(256, size=(2, 2, 1))
+
+    def shares(images, hidden):
+        batch = torch.from_numpy(images.reshape(-1, 64, 1)).to(device)
+        with torch.no_grad():
+            return model.probabilities(built, batch, torch.tensor(hidden, device=device))
+
+    assert torch.equal(shares(clean, windows), shares(attacked, windows))
+    whole = [[9, 9]] * len(places)
+    assert not torch.equal(shares(clean, whole), shares(attacked, whole))
+
+
+def test_training_masks_two_windows_after_it_augments(monkeypatch):
+    monkeypatch.setattr(window_networks, "WHOLE_IMAGES", 0.25)
+    network = window_network(flip=True, shift=3, erase=0)
+    images = torch.full((2000, 64, 1), 255, dtype=torch.uint8)
+    shown = network._training_images(images, torch.Generator().manual_seed(0))
+    hidden = shown[..., 1] == 1
+    assert torch.equal(shown[..., 0] == 0, hidden)
+    windows = GRID.masks()
+    pairs = {(windows[a] | windows[b]).tobytes() for a in range(len(windows)) for b in range(a)}
+    seen = [one.numpy().tobytes() for one in hidden.flatten(1)]
+    whole = bytes(64)
+    assert {*seen} == pairs | {whole}
+    assert 0.2 < seen.count(whole) / len(seen) < 0.3
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_training_gives_the_same_bits_twice(few, device):
+    first, second = (fitted(few, device=device, epochs=2) for _ in range(2))
+    assert same(first.weights, second.weights)
+    assert not same(first.weights, fitted(few, device=device, epochs=2, seed=1).weights)
+
+
+def test_the_average_of_the_weights_is_kept(few, monkeypatch):
+    averaged = fitted(few, epochs=4)
+    monkeypatch.setattr(window_networks, "EMA_DECAY", 0.0)
+    last = fitted(few, epochs=4)
+    assert not same(averaged.weights, last.weights)
+    assert averaged.weights.keys() == last.weights.keys()
+    for value in averaged.weights.values():
+        assert value.isfinite().all()
+    # batch norm's statistics are averaged, and its counter copied
+    assert not torch.equal(averaged.weights["1.running_var"], last.weights["1.running_var"])
+    assert torch.equal(
+        averaged.weights["1.num_batches_tracked"], last.weights["1.num_batches_tracked"]
+    )
+
+
+def test_an_average_without_memory_is_the_network(few, monkeypatch):
+    trained = []
+    keep = WindowNetwork._trained
+
+    def both(self, network):
+        trained.append(network)
+        return keep(self, network)
+
+    monkeypatch.setattr(window_networks, "EMA_DECAY", 0.0)
+    monkeypatch.setattr(WindowNetwork, "_trained", both)
+    assert same(fitted(few, epochs=2).weights, dict(trained[0].state_dict()))
+
+
+def test_a_network_that_diverged_gives_every_label_the_same(few):
+    network = fitted(few)
+    network.weights["0.weight"][:] = float("nan")
+    images = torch.from_numpy(few[0][:3].reshape(3, 64, 1))
+    shares = network.probabilities(network.loaded(), images, torch.zeros(3, 2, dtype=torch.long))
+    assert (shares == shares[:, :1]).all()
+
+
+@pytest.mark.long
+def test_the_loss_can_be_compiled_without_breaks(few):
+    network = window_network("resnet9", erase=0)
+    built = network._build().train()
+    loss = torch.compile(network._loss_of(built), backend="eager", fullgraph=True)
+    images = network._training_images(
+        torch.from_numpy(few[0].reshape(-1, 64, 1)), torch.Generator().manual_seed(0)
+    )
+    loss(images, torch.from_numpy(few[1].astype(np.int64))).backward()
+    assert all(
+        value.grad is not None for value in built.parameters() if isinstance(value, nn.Parameter)
+    )
