@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from partita import InputError
-from partita.__main__ import main
+from partita.__main__ import _show_warning, main
 from partita.cli import _app
 
 
@@ -70,3 +70,13 @@ def test_a_warning_is_one_line(partita, monkeypatch):
     monkeypatch.setattr(_app, "app", lambda *_, **__: warnings.warn("mind\n  this", stacklevel=1))
     code, _, err = partita("fit")
     assert (code, err) == (0, "partita: warning: mind this\n")
+
+
+def test_a_race_inside_scikit_learn_is_no_warning_for_users(capsys):
+    _show_warning(
+        "`sklearn.utils.parallel.delayed` should be used with `sklearn.utils.parallel.Parallel`",
+        UserWarning,
+    )
+    assert capsys.readouterr().err == ""
+    _show_warning("something else", UserWarning)
+    assert capsys.readouterr().err == "partita: warning: something else\n"

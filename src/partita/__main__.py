@@ -84,6 +84,10 @@ def _stop(sentence: str, code: int) -> None:
 
 
 def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
+    # boosted trees in several threads empty each other's warning filters for a moment, and
+    # scikit-learn takes that for a mistake of ours
+    if str(message).startswith("`sklearn.utils.parallel.delayed`"):
+        return
     print(f"partita: warning: {_one_line(message)}", file=sys.stderr)
 
 

@@ -169,15 +169,11 @@ def _draw_certified(figure: Any, study: Study, curves: Mapping[str, list[float]]
     left.set_ylim(100 * max(0.0, least - 0.03), 100 * (max(shares) + 0.02))
     left.legend(**BELOW)
     left.set_title(f"Every setting, on {study.choice.rows:,} validation rows", fontsize="medium")
-    for (name, line), colour in zip(curves.items(), (MAIN, OTHER), strict=True):
-        right.step(
-            range(len(line)),
-            [100 * one for one in line],
-            "o-",
-            where="post",
-            color=colour,
-            label=name,
-        )
+    colours = {"partition": MAIN, "leave-out": OTHER}  # as on the left
+    for one in (study.main, study.other):
+        line = [100 * share for share in curves[one.name]]
+        colour = colours[one.setting.method]
+        right.step(range(len(line)), line, "o-", where="post", color=colour, label=one.name)
     single = 100 * study.single.right.mean()
     right.plot([0], [single], "s", color=SINGLE, label="one model, no proof")
     own = study.deployment
