@@ -77,7 +77,7 @@ owned = {name: np.random.default_rng(0).permutation(size) for name, size in
 # about training data. What partita proves (dotted) was known before any attack, and no attack gets
 # below it; between the lines is what a cleverer attacker might still take.
 
-radii = range(7)
+radii = list(range(7))
 styles = {"one model": "s-", "randomized ablation": "^-", "partita": "o-"}
 figure, axes = plt.subplots(1, 2, figsize=(9.6, 4.6), sharey=True, layout="constrained")
 tasks = (("tumours", tumours, 1, "columns"), ("digits", images, 8, "pixels"))

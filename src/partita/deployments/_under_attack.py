@@ -87,7 +87,7 @@ def under_attack(
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
     >>> from partita.deployments import Deployment, under_attack
     >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
@@ -96,10 +96,9 @@ def under_attack(
     >>> cancer = Deployment(
     ...     "cancer", "Tumours", "?", X[::2], y[::2], X[1::4], y[1::4], X[3::4], y[3::4], units
     ... )
-    >>> tree = DecisionTreeClassifier(max_depth=3, random_state=0)
     >>> models = {
-    ...     "one model": tree,
-    ...     "partition": FeaturePartitionClassifier(tree, units=units, n_jobs=1),
+    ...     "one model": GaussianNB(),
+    ...     "partition": FeaturePartitionClassifier(GaussianNB(), units=units),
     ... }
     >>> found = under_attack(cancer, radii=[1], rows=50, models=models)
     >>> one_model, partition = found.rows
