@@ -1,4 +1,4 @@
-r"""FIRSTLINE
+r"""One backdoored source leaves a plain model 0 % right; partita proves 60 to 64 % against it.
 
 Eight models on each of the three deployments, attacked by evasion, poisoning and backdoors in one
 to three sources; 2 cores. Without --run it prints the tables of the results in

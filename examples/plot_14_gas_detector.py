@@ -94,6 +94,7 @@ if story:
     print(story)
 
 # %%
-# What to do next: put your own columns into ``units`` and call :func:`partita.choose`, or run
+# What to do next: see :doc:`what you could do instead </guide/alternatives>`, and how it does under
+# the same attacks. Then put your own columns into ``units`` and call :func:`partita.choose`, or run
 # ``partita sweep --radius 1`` on a file. :doc:`/guide/leaving-out` says when leaving sources out is
 # the better method.

@@ -93,5 +93,6 @@ if story:
     print(story)
 
 # %%
-# What to do next: :doc:`/guide/sources` shows how to declare your own sources, and
+# What to do next: see :doc:`what you could do instead </guide/alternatives>` under attack.
+# :doc:`/guide/sources` shows how to declare your own sources, and
 # :doc:`/guide/silence` how a file or a service is certified while some of them are silent.

@@ -105,5 +105,6 @@ if story:
     print(story)
 
 # %%
-# What to do next: :doc:`/guide/rare` says how to look at rare labels in your own table, with
+# What to do next: see :doc:`what you could do instead </guide/alternatives>` under attack.
+# :doc:`/guide/rare` says how to look at rare labels in your own table, with
 # ``partita certify`` and ``partita sweep --score balanced``.

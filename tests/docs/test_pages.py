@@ -151,6 +151,7 @@ def test_prose_has_at_most_100_columns(page):
         ("vision_table.py", "guide/vision.md"),
         ("patches_table.py", "guide/vision.md"),
         ("defences_table.py", "guide/baselines.md"),
+        ("alternatives.py", "guide/alternatives.md"),
         ("defaults.py", "results/defaults.md"),
         ("leave_out.py", "results/leave-out.md"),
         ("watch_report.py", "results/watch.md"),

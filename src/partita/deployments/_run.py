@@ -6,7 +6,7 @@ The page, the figures and the JSON file hold the same numbers; all of them come 
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import fill
@@ -232,12 +232,6 @@ def _answers(study: Study, story: Any, data: Any, verbose: int) -> Iterator[Answ
     _say(verbose, f"{study.deployment.name}: silencing sources")
     yield silence(study, outages)
     yield from story.special(study, data, verbose)
-    yield from _alternatives(study)
-
-
-def _alternatives(study: Study) -> Sequence[Answer]:
-    """What users could do instead, under the same attacks; the table goes here."""
-    return ()
 
 
 def _say(verbose: int, message: str) -> None:
