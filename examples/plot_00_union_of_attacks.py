@@ -96,7 +96,7 @@ axes[0].set_ylabel("test rows right")
 axes[0].yaxis.set_major_formatter(PercentFormatter(1.0))
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
-picture = axes[1].inset_axes([0.18, 0.08, 0.24, 0.32])
+picture = axes[1].inset_axes([0.16, 0.06, 0.22, 0.28])
 three = int(np.argmax(images[3] == 3))
 marked = mark(images[2], owned["digits"][:3], images[3] != 8)[three].reshape(8, 8)
 picture.imshow(marked, cmap="gray")
@@ -104,7 +104,7 @@ for pixel in owned["digits"][:3]:
     corner = (pixel % 8 - 0.5, pixel // 8 - 0.5)
     picture.add_patch(plt.Rectangle(corner, 1, 1, fill=False, color="tab:red", linewidth=2))
 picture.set(xticks=[], yticks=[])
-picture.set_title("a 3 with three marked pixels", fontsize=8)
+picture.set_title("a 3, three pixels marked", fontsize=8)
 
 # %%
 # What to do next: count your sources instead of columns
