@@ -96,7 +96,7 @@ axes[0].set_ylabel("test rows right")
 axes[0].yaxis.set_major_formatter(PercentFormatter(1.0))
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
 
-picture = axes[1].inset_axes([0.16, 0.06, 0.22, 0.28])
+picture = axes[1].inset_axes([0.25, 0.06, 0.2, 0.26])
 three = int(np.argmax(images[3] == 3))
 marked = mark(images[2], owned["digits"][:3], images[3] != 8)[three].reshape(8, 8)
 picture.imshow(marked, cmap="gray")
