@@ -127,9 +127,9 @@ def certified_answer(study: Study) -> Answer:
         name: [float(curve[r]) if r < len(curve) else 0.0 for r in range(length)]
         for name, curve in curves.items()
     }
-    rows = [[name, *map(percent, line)] for name, line in shares.items()]
+    rows = [[name, *(f"{100 * share:.1f}" for share in line)] for name, line in shares.items()]
     blanks = ["-"] * (length - 1)
-    rows.append(["one model", percent(study.single.right.mean()), *blanks])
+    rows.append(["one model", f"{100 * study.single.right.mean():.1f}", *blanks])
     main = shares[study.main.name]
     proven = main[own.radius] if own.radius < length else 0.0
     text = (
@@ -153,7 +153,7 @@ def certified_answer(study: Study) -> Answer:
         "certified",
         "How much is proven, and what do both methods offer?",
         text,
-        ("right whatever r say, r =", *map(str, range(length))),
+        ("% right whatever r say, r =", *map(str, range(length))),
         rows,
         numbers,
         lambda figure: _draw_certified(figure, study, shares),

@@ -69,7 +69,7 @@ def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
         "audit",
         "Does the proof hold when somebody really attacks?",
         text,
-        ("attack", "tried", "changed", "certified and changed", "right", "proven right"),
+        ("attack", "tried", "changed", "of certified", "right", "proven"),
         table,
         numbers,
         (lambda figure: _draw(figure, lines, own.sources(own.radius))) if lines else None,

@@ -82,10 +82,10 @@ def silence(study: Study, outages: Array | None = None) -> Answer:
         text,
         (
             f"silent {plural(own)}",
-            "one model, blanks",
+            "one model",
             "ensemble",
-            f"and {own.sources(own.radius)} lying",
-            "proven beforehand",
+            "one lies too" if own.radius == 1 else f"{own.radius} lie too",
+            "proven before",
         ),
         rows,
         numbers,
