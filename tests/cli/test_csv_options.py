@@ -118,6 +118,7 @@ def test_every_command_reads_the_table_as_it_is_written(partita, wine, tmp_path)
     }
 
 
+@pytest.mark.long
 def test_an_audit_reads_the_training_table_as_fit_did(partita, wine, tmp_path):
     model = fitted(partita, wine, tmp_path / "m", "train_de.csv", *GERMAN)
     audit = (

@@ -119,6 +119,7 @@ def test_a_cluster_needs_a_path_that_all_workers_see(partita, server, tmp_path):
         assert "with --cluster give the path of a Parquet file or folder" in err
 
 
+@pytest.mark.long
 def test_an_interrupted_download_leaves_nothing_behind(server, temporary, tmp_path):
     arguments = ["fit", f"{server.url}/slow.csv", *FIT, "--out", tmp_path / "m"]
     command = [sys.executable, "-m", "partita", *map(str, arguments)]

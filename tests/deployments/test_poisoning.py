@@ -84,6 +84,7 @@ def test_a_backdoor_makes_a_plain_model_wrong_on_every_row(cancer):
     assert shares[BACKDOOR] == 0.0 < shares[POISONING] < 0.8
 
 
+@pytest.mark.long
 def test_a_backdoor_of_values_moves_them(diabetes):
     model = HistGradientBoostingRegressor(max_iter=30)
     honest = clone(model).fit(diabetes.X_train, diabetes.y_train)

@@ -63,7 +63,14 @@ def corrupt(X, units, rng, sources=SOURCES, may_be_silent=True):
 RULES = ["plurality", "runoff", "tournament", Tournament(margin=0.5, prior=1.0, offset=1.0)]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=str)
+@pytest.mark.parametrize(
+    "rule",
+    [
+        pytest.param(rule, marks=[pytest.mark.long] * (rule in ("plurality", "runoff")))
+        for rule in RULES
+    ],
+    ids=str,
+)
 def test_predictions_stay_when_sources_really_fall_silent(rule):
     """Every set of silent sources, really blanked; the silence is declared and detected."""
     clf = FeaturePartitionClassifier(

@@ -1,8 +1,11 @@
 """Cells as lines and columns."""
 
+import pytest
+
 from partita.reproduce._layout import Block, blocks, cell_text, not_run
 
 
+@pytest.mark.long
 def test_what_is_not_implemented_is_listed_as_printed_only(results):
     missing = dict(not_run(results[0]["4"]["cells"]))
     assert "BagCert" in missing["printed by the paper, not implemented here"]
@@ -31,6 +34,7 @@ def test_a_block_is_cut_into_parts_that_fit():
     ]  # no lines of nothing
 
 
+@pytest.mark.long
 def test_numbers_are_shown_side_by_side(results):
     (block,) = [block for block in blocks(results[0]["13"]["cells"]) if "beyond" not in block.title]
     assert block.columns == ["r = 1", "r = 3", "r = 6", "r = 9", "r = 12"]

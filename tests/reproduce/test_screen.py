@@ -1,8 +1,11 @@
 """Tables on the terminal."""
 
+import pytest
+
 from partita.reproduce._screen import show_list, show_table
 
 
+@pytest.mark.long
 def test_a_table_says_how_it_was_run_and_where_it_is(results, capsys):
     tables, out = results
     show_table(tables["4"], out)

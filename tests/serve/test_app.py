@@ -205,6 +205,7 @@ def test_rows_do_not_change_each_other(labels, classifier):
     assert process.poll() is None
 
 
+@pytest.mark.long
 def test_health_answers_during_a_long_request(labels):
     """Rows on which every submodel fails are asked one by one, which takes a while."""
     client = labels[0]

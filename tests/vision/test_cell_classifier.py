@@ -16,6 +16,7 @@ def quick(**settings):
     return CellImageClassifier(SHAPE, **{**small, "device": "cpu", "verbose": 0, **settings})
 
 
+@pytest.mark.long
 def test_it_learns_and_certifies(digits, tmp_path):
     clf = FeaturePartitionClassifier(
         quick(epochs=8, shift=0), n_submodels=3, partition="strided", image_shape=SHAPE

@@ -200,7 +200,9 @@ def submodels(path):
     [
         pytest.param(None, marks=pytest.mark.long, id="default"),
         pytest.param(GaussianNB(), id="naive"),
-        pytest.param(LGBMClassifier(n_estimators=5, verbose=-1), id="lightgbm"),
+        pytest.param(
+            LGBMClassifier(n_estimators=5, verbose=-1), marks=pytest.mark.long, id="lightgbm"
+        ),
     ],
 )
 def test_a_cluster_fits_what_one_machine_fits(estimator, two, table, tmp_path, capfd):
@@ -228,6 +230,7 @@ def test_the_command_fits_on_a_cluster_and_on_this_machine(two, table, tmp_path,
     assert submodels(tmp_path / "m") == submodels(tmp_path / "here")
 
 
+@pytest.mark.long
 def test_members_that_leave_columns_out_are_fitted_on_a_cluster(two, table, tmp_path, partita):
     command = ["fit", table, "--target", "y", "--method", "leave-out", "--groups", 4]
     command += ["--estimator", "lightgbm"]
