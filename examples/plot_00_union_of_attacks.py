@@ -85,8 +85,10 @@ for ax, (task, data, target, counted) in zip(axes, tasks, strict=True):
     for name, model in models[task].items():
         shares = [right_after_backdoor(model, data, owned[task][:r], target) for r in radii]
         (line,) = ax.plot(radii, shares, styles[name], label=f"{name}, attacked")
+        print(f"{task}, {name}, attacked:", *(f"{share:4.0%}" for share in shares))
     proof = clone(vote).fit(*data[:2]).certify(data[2])
     proven = [certified_accuracy(data[3], proof, radius=r) for r in radii]
+    print(f"{task}, partita, proven:", *(f"{share:4.0%}" for share in proven))
     ax.plot(radii, proven, ":", color=line.get_color(), linewidth=2.2, label="partita, proven")
     ax.fill_between(radii, proven, shares, color=line.get_color(), alpha=0.12)
     ax.set(title=f"A backdoor in {task}", xlabel=f"{counted} that the attacker owns")
