@@ -139,7 +139,14 @@ def test_a_strange_cell_stays_with_the_members_that_see_it(kind, cell):
             array[i, j] = rows[i][j]
         if kind == "objects":
             return array
-        return pd.DataFrame({f"c{j}": pd.Series(array[:, j].tolist()) for j in range(13)})
+        return pd.DataFrame(
+            {
+                f"c{j}": pd.Series(
+                    array[:, j].tolist(), dtype=object if damage and j == 4 else None
+                )
+                for j in range(13)
+            }
+        )
 
     clf = LeaveOutClassifier(NB, n_groups=5, on_failure="vote").fit(convert(), Y)
     honest = clf.ballots(convert())

@@ -310,7 +310,8 @@ def test_a_sparse_matrix_is_refused():
     with pytest.raises(InputError, match=r"X is a sparse matrix, .* use X.toarray\(\)"):
         clf.fit(scipy.sparse.csr_matrix(X), Y)
     assert not clf.__sklearn_tags__().input_tags.sparse
-    assert LeaveOutClassifier(trees).__sklearn_tags__().input_tags.sparse
+    reads = LeaveOutClassifier(trees).__sklearn_tags__().input_tags.sparse
+    assert reads == trees.__sklearn_tags__().input_tags.sparse
 
 
 # ---- the parts ----

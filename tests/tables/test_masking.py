@@ -1,5 +1,7 @@
 """A masked column keeps nothing: tables that differ only there are the same to the last bit."""
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -161,7 +163,7 @@ def polars_frame(word, number):
             "category": pl.Series([word, "z"] * 3, dtype=pl.Categorical),
             "fixed": pl.Series(["x", "y" if number == 2 else "x"] * 3, dtype=pl.Enum(["x", "y"])),
             "date": pl.Series([f"200{number}-01-01"] * N).str.to_date(),
-            "decimal": pl.Series([f"{number}.5"] * N).str.to_decimal(scale=2),
+            "decimal": pl.Series([Decimal(f"{number}.50")] * N),
             "list": [[number]] * N,
             "objects": pl.Series([(word,)] * N, dtype=pl.Object),
         }

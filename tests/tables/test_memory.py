@@ -166,6 +166,7 @@ def test_columns_of_equal_cells_are_no_duplicates():
 
 
 def test_lazy_frames_are_to_be_collected():
+    pytest.importorskip("dask.dataframe.dask_expr", exc_type=ImportError)
     import dask.dataframe
 
     frame = pd.DataFrame({"a": [1, 2]})

@@ -106,7 +106,8 @@ def _without_values(column: "nw.Series[Any]", keep_categories: bool) -> "nw.Seri
     if column.dtype == nw.Enum:  # its categories are a type of the user's
         return column.shift(len(column))
     empty = [None] * len(column)
-    return nw.new_series(column.name, empty, nw.Categorical, backend=column.implementation)
+    texts = nw.new_series(column.name, empty, nw.String, backend=column.implementation)
+    return texts.cast(nw.Categorical)
 
 
 def stack_rows(parts: list[Any]) -> Any:
