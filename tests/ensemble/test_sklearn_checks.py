@@ -1,7 +1,10 @@
 """scikit-learn's own checks of an estimator, all of them, over several kinds of submodels."""
 
+from types import NoneType
+
 import numpy as np
 import pytest
+import sklearn
 from scipy.sparse import issparse
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -21,6 +24,7 @@ from partita.ensemble import (
 )
 from partita.tables import Table
 
+DENSE = (TableBoostingClassifier, TableBoostingRegressor, TableTreesClassifier, NoneType)
 ESTIMATORS = [
     FeaturePartitionClassifier(TableBoostingClassifier(max_iter=10)),  # a small default
     FeaturePartitionRegressor(TableBoostingRegressor(max_iter=10)),
@@ -36,13 +40,20 @@ MORE = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def sparse_failures(estimator):
+    """scikit-learn 1.6 gives sparse matrices to estimators that say they read none."""
+    if sklearn.__version__.startswith("1.6.") and isinstance(estimator.estimator, DENSE):
+        return {"check_sample_weight_equivalence_on_sparse_data": sparse_failures.__doc__}
+    return {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=sparse_failures)
 def test_scikit_learn(estimator, check):
     check(estimator)
 
 
 @pytest.mark.long
-@parametrize_with_checks(MORE)
+@parametrize_with_checks(MORE, expected_failed_checks=sparse_failures)
 def test_scikit_learn_with_other_submodels(estimator, check):
     check(estimator)
 
@@ -135,7 +146,7 @@ LEAVES = "min_samples_leaf=2 counts rows: a row of weight 2 is not two rows"
 
 def expected_failures(estimator):
     if estimator.training == "trusted":
-        return {WEIGHTS_CHECK: MASKED}
+        return sparse_failures(estimator) | {WEIGHTS_CHECK: MASKED}
     grows_trees = isinstance(estimator, WideRegressor) and isinstance(
         estimator.estimator, TableTreesRegressor | None
     )

@@ -177,6 +177,8 @@ def test_polars_keeps_nothing_of_a_masked_column(position):
     attacked = honest.with_columns(other[:, position])
     numeric = open_table(honest).numeric()
     assert numeric == [name in ("whole", "float", "truth", "decimal") for name in honest.columns]
+    if pl.__version__.startswith("1.20.") and honest.columns[position] == "objects":
+        pytest.skip("polars 1.20 cannot shift objects")
     masked = mask_columns(honest, [position], numeric)
     again = mask_columns(attacked, [position], numeric)
     assert masked.schema == again.schema
