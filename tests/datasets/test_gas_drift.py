@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,12 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.datasets import _cache, _gas_drift, load_gas_drift
+from partita.datasets import _cache, _gas_drift, _uci, load_gas_drift
 from partita.datasets._image_data import array_sha256
 from partita.datasets._known_arrays import KnownArrays
 
 # not part of the project
-GAS_FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / _gas_drift.PARQUET
+GAS_FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / _gas_drift.GAS_DRIFT.parquet
 
 
 @pytest.fixture
@@ -26,7 +27,8 @@ def tiny(monkeypatch):
     gas = rng.integers(1, 7, size=len(batch))
     arrays = _gas_drift._arrays(values, gas, batch)
     known = {name: array_sha256(array) for name, array in arrays.items()}
-    monkeypatch.setattr(_gas_drift, "GAS_DRIFT", KnownArrays("gas_drift", known))
+    own = replace(_gas_drift.GAS_DRIFT, known=KnownArrays("gas_drift", known))
+    monkeypatch.setattr(_gas_drift, "GAS_DRIFT", own)
     return pd.DataFrame(arrays["X"], columns=list(_gas_drift.COLUMNS)).assign(
         gas=[_gas_drift.GASES[code - 1] for code in gas], batch=batch
     )
@@ -58,13 +60,13 @@ def same(data, frame):
 
 
 def test_batches_units_and_labels(tiny, cache, offline, capsys):
-    tiny.to_parquet(cache / _gas_drift.PARQUET)
+    tiny.to_parquet(cache / _gas_drift.GAS_DRIFT.parquet)
     data = load_gas_drift()
     assert same(data, tiny)
     assert (set(data.X_train.index), set(data.X_test.index)) == ({1, 2, 3}, {4, 5, 6, 8, 9})
     assert len(data.units) == 16
     assert data.units["sensor16"][0] == "sensor16 DR"
-    (cache / _gas_drift.PARQUET).unlink()
+    (cache / _gas_drift.GAS_DRIFT.parquet).unlink()
     capsys.readouterr()
     assert same(load_gas_drift(), tiny)  # from the cache
     assert capsys.readouterr().err == ""
@@ -80,8 +82,9 @@ def test_the_published_archive_is_the_same_table(head, packed, tiny, cache, offl
 
 
 def test_it_is_downloaded(tiny, cache, offline, server, monkeypatch):
-    server.pages["/gas.zip"] = as_published(tiny)
-    monkeypatch.setattr(_gas_drift, "URLS", (f"{server.url}/gas.zip",))
+    own = _gas_drift.GAS_DRIFT
+    server.pages[f"/{own.number}/{own.archive}"] = as_published(tiny)
+    monkeypatch.setattr(_uci, "SITES", (server.url,))
     assert same(load_gas_drift(), tiny)
 
 

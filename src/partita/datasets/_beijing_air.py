@@ -7,29 +7,19 @@ eleven measurements. The wind's direction, a text, is not used.
 import csv
 import io
 import os
-from collections.abc import Iterator, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 
 from .._support.optional import require
 from .._support.types import Array
 from ..errors import InputError
-from . import _http
-from ._cache import local_file, shared_file
-from ._fetch import Source, fetch
 from ._fetch_limits import FetchError, reason
 from ._known_arrays import MOST_BYTES, Arrays, KnownArrays, canonical
 from ._table_data import TableData
+from ._uci import UciTable
 from ._unpack import zip_files
 
-BEIJING_AIR = KnownArrays(
-    "beijing_air",
-    {"air": "24b6da6e2e67dc4299c6f952a921e5ee0f1f4beade888cf16ddb05bfe6377a71"},
-)
-PARQUET, ZIP = "beijing_air.parquet", "beijing+multi+site+air+quality+data.zip"
-URLS = (f"https://archive.ics.uci.edu/static/public/501/{ZIP}",)
 STATIONS = (
     "Aotizhongxin",
     "Changping",
@@ -106,7 +96,7 @@ def load_beijing_air(
         raise InputError(f"station is {station!r}: give one of {', '.join(STATIONS)}")
     if isinstance(hours, bool) or not isinstance(hours, int) or not 1 <= hours <= 168:
         raise InputError(f"hours is {hours!r}: give a whole number from 1 to 168")
-    arrays = beijing_air_arrays(None) if path is None else _user_file(Path(path).expanduser())
+    arrays = BEIJING_AIR.load(path)
     pandas = require("pandas", "tables", "partita[cli]")
     air = arrays["air"]
     times = pandas.date_range(START, periods=air.shape[1], freq="h", name="time")
@@ -130,51 +120,8 @@ def load_beijing_air(
         units=units,
         trusted=("hour", "month"),
         tolerance=TOLERANCE,
-        sha256=dict(BEIJING_AIR.sha256),
+        sha256=dict(BEIJING_AIR.known.sha256),
     )
-
-
-def beijing_air_arrays(cache: str | os.PathLike[str] | None) -> Arrays:
-    """The numbers as they are cached."""
-    return fetch(BEIJING_AIR, cache, _sources, _cure)
-
-
-def _sources(folder: Path) -> Iterator[Source[Arrays]]:
-    for file in (folder / PARQUET, folder / ZIP, shared_file(PARQUET)):
-        if file is not None and file.is_file():
-            yield Source(str(file), partial(_from_file, file))
-    for url in URLS:
-        yield Source(url, partial(_download, url))
-
-
-def _cure(folder: Path) -> str:
-    return f"go online, or put {ZIP} (from UCI's data set 501) or {PARQUET} into {folder}"
-
-
-def _user_file(file: Path) -> Arrays:
-    if not file.is_file():
-        raise InputError(
-            f"path {str(file)!r} is not a file: give {PARQUET} or {ZIP}, or leave path out to look "
-            "into the cache"
-        )
-    try:
-        arrays = _from_file(file)
-        BEIJING_AIR.check(arrays)
-    except (FetchError, OSError) as exc:
-        raise InputError(
-            f"path {str(file)!r} is not the table of 12 stations ({reason(exc)}): give {PARQUET} "
-            f"or {ZIP} as it was published"
-        ) from exc
-    return arrays
-
-
-def _download(url: str) -> Arrays:
-    return _from_zip(_http.download(url, MOST_BYTES))
-
-
-def _from_file(file: Path) -> Arrays:
-    content = local_file(file.parent, file.name, MOST_BYTES).read_bytes()
-    return _from_parquet(content) if content.startswith(b"PAR1") else _from_zip(content)
 
 
 def _from_parquet(content: bytes) -> Arrays:
@@ -233,3 +180,17 @@ def _arrays(stations: list[dict[str, Array]]) -> Mapping[str, Array]:
             ]
         )
     }
+
+
+BEIJING_AIR = UciTable(
+    KnownArrays(
+        "beijing_air",
+        {"air": "24b6da6e2e67dc4299c6f952a921e5ee0f1f4beade888cf16ddb05bfe6377a71"},
+    ),
+    "the table of 12 stations",
+    501,
+    "beijing_air.parquet",
+    "beijing+multi+site+air+quality+data.zip",
+    _from_parquet,
+    _from_zip,
+)

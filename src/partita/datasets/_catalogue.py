@@ -95,8 +95,8 @@ DATA_SETS = (
         "the air at 12 stations of a city, by the hour",
         "CC BY 4.0; by S. Chen, 2017",
         "UCI's data set 501",
-        _beijing_air.beijing_air_arrays,
-        _in_cache(_beijing_air.BEIJING_AIR.file_name),
+        _beijing_air.BEIJING_AIR.fetch,
+        _in_cache(_beijing_air.BEIJING_AIR.known.file_name),
     ),
     DataSet(
         "cifar10",
@@ -125,8 +125,8 @@ DATA_SETS = (
         "six gases, measured by 16 ageing sensors",
         "CC BY 4.0; by A. Vergara et al., 2012",
         "UCI's data set 224",
-        _gas_drift.gas_drift_arrays,
-        _in_cache(_gas_drift.GAS_DRIFT.file_name),
+        _gas_drift.GAS_DRIFT.fetch,
+        _in_cache(_gas_drift.GAS_DRIFT.known.file_name),
     ),
     DataSet(
         "lending_club",

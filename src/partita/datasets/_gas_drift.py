@@ -6,33 +6,18 @@ are not used, so that files with and without them are the same table.
 
 import io
 import os
-from collections.abc import Iterator, Mapping
-from functools import partial
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 
 from .._support.optional import require
 from .._support.types import Array
-from ..errors import InputError
-from . import _http
-from ._cache import local_file, shared_file
-from ._fetch import Source, fetch
 from ._fetch_limits import FetchError, reason
 from ._known_arrays import MOST_BYTES, Arrays, KnownArrays, canonical
 from ._table_data import TableData
+from ._uci import UciTable
 from ._unpack import zip_files
 
-GAS_DRIFT = KnownArrays(
-    "gas_drift",
-    {
-        "X": "7c93201c5c360a204bc9ca5d419046b1504fbd7ec22c3b0730a8933860bd434c",
-        "gas": "2badfdf3b36d93ffdfe5b98339b2971decf678579351b95dd41200ca8a31ec27",
-        "batch": "4aee44022683f8e22755913a05724126ae05bacc115b1eedb26fe8a9f9f3f716",
-    },
-)
-PARQUET, ZIP = "gas_drift.parquet", "gas+sensor+array+drift+dataset.zip"
-URLS = (f"https://archive.ics.uci.edu/static/public/224/{ZIP}",)
 GASES = ("Ethanol", "Ethylene", "Ammonia", "Acetaldehyde", "Acetone", "Toluene")  # codes 1 to 6
 BATCHES = (1, 2, 3, 4, 5, 6, 8, 9)
 LAST_TO_LEARN = 3
@@ -85,7 +70,7 @@ def load_gas_drift(path: str | os.PathLike[str] | None = None) -> TableData:
     >>> data.X_train.shape, len(data.units), sorted(set(data.X_test.index))  # doctest: +SKIP
     ((3275, 128), 16, [4, 5, 6, 8, 9])
     """
-    arrays = gas_drift_arrays(None) if path is None else _user_file(Path(path).expanduser())
+    arrays = GAS_DRIFT.load(path)
     pandas = require("pandas", "tables", "partita[cli]")
     index = pandas.Index(arrays["batch"].astype(np.int64), name="batch")
     X = pandas.DataFrame(arrays["X"], columns=list(COLUMNS), index=index)
@@ -99,51 +84,8 @@ def load_gas_drift(path: str | os.PathLike[str] | None = None) -> TableData:
         y[~learn],
         "the gas",
         units={sensor: tuple(f"{sensor} {measure}" for measure in MEASURES) for sensor in SENSORS},
-        sha256=dict(GAS_DRIFT.sha256),
+        sha256=dict(GAS_DRIFT.known.sha256),
     )
-
-
-def gas_drift_arrays(cache: str | os.PathLike[str] | None) -> Arrays:
-    """The numbers as they are cached."""
-    return fetch(GAS_DRIFT, cache, _sources, _cure)
-
-
-def _sources(folder: Path) -> Iterator[Source[Arrays]]:
-    for file in (folder / PARQUET, folder / ZIP, shared_file(PARQUET)):
-        if file is not None and file.is_file():
-            yield Source(str(file), partial(_from_file, file))
-    for url in URLS:
-        yield Source(url, partial(_download, url))
-
-
-def _cure(folder: Path) -> str:
-    return f"go online, or put {ZIP} (from UCI's data set 224) or {PARQUET} into {folder}"
-
-
-def _user_file(file: Path) -> Arrays:
-    if not file.is_file():
-        raise InputError(
-            f"path {str(file)!r} is not a file: give {PARQUET} or {ZIP}, or leave path out to look "
-            "into the cache"
-        )
-    try:
-        arrays = _from_file(file)
-        GAS_DRIFT.check(arrays)
-    except (FetchError, OSError) as exc:
-        raise InputError(
-            f"path {str(file)!r} is not the table of 16 gas sensors ({reason(exc)}): give "
-            f"{PARQUET} or {ZIP} as it was published"
-        ) from exc
-    return arrays
-
-
-def _download(url: str) -> Arrays:
-    return _from_zip(_http.download(url, MOST_BYTES))
-
-
-def _from_file(file: Path) -> Arrays:
-    content = local_file(file.parent, file.name, MOST_BYTES).read_bytes()
-    return _from_parquet(content) if content.startswith(b"PAR1") else _from_zip(content)
 
 
 def _from_parquet(content: bytes) -> Arrays:
@@ -182,3 +124,21 @@ def _read_batch(content: bytes) -> tuple[Array, Array]:
 
 def _arrays(values: Array, codes: Array, batch: Array) -> Mapping[str, Array]:
     return {"X": canonical(values), "gas": codes.astype(np.uint8), "batch": batch.astype(np.uint8)}
+
+
+GAS_DRIFT = UciTable(
+    KnownArrays(
+        "gas_drift",
+        {
+            "X": "7c93201c5c360a204bc9ca5d419046b1504fbd7ec22c3b0730a8933860bd434c",
+            "gas": "2badfdf3b36d93ffdfe5b98339b2971decf678579351b95dd41200ca8a31ec27",
+            "batch": "4aee44022683f8e22755913a05724126ae05bacc115b1eedb26fe8a9f9f3f716",
+        },
+    ),
+    "the table of 16 gas sensors",
+    224,
+    "gas_drift.parquet",
+    "gas+sensor+array+drift+dataset.zip",
+    _from_parquet,
+    _from_zip,
+)

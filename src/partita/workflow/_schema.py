@@ -21,7 +21,8 @@ from ..tables._open import open_file
 from ._tasks import Task
 
 SILENT_ADVICE = (
-    "add it, or, if its source is silent, say so with --silent detect (in Python: silent='detect')"
+    "add it; if its source is silent, certify, report and serve take --silent detect (in Python: "
+    "silent='detect')"
 )
 
 
