@@ -1365,11 +1365,16 @@ BUGS = [
     Bug(
         "windows: masked before an image is shifted",
         "vision/_window_networks.py",
-        "augmented = augment(self.mask(own), self.recipe, generator)\n"
-        "        return self.hide(augmented, self._draw_windows(len(own), generator))",
-        "hidden = self.hide(self.mask(own), self._draw_windows(len(own), generator))\n"
-        "        return torch.cat([augment(hidden[..., :-1], self.recipe, generator),"
-        " hidden[..., -1:]], dim=3)",
+        "return self.hide(augmented, hardest.masked_fill(whole, n_windows))",
+        "hidden = self.hide(self.mask(own), hardest.masked_fill(whole, n_windows)); return"
+        " torch.cat([augment(hidden[..., :-1], self.recipe, generator), hidden[..., -1:]], dim=3)",
+        ("tests/vision/test_window_networks.py",),
+    ),
+    Bug(
+        "windows: those that a network is best at are masked",
+        "vision/_window_networks.py",
+        "windows[losses.argmax(dim=0)",
+        "windows[losses.argmin(dim=0)",
         ("tests/vision/test_window_networks.py",),
     ),
     Bug(

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch._inductor import config
 
 from partita import InputError
 from partita.vision._runtime import (
@@ -52,9 +53,11 @@ def test_determinism_ends_with_the_block_even_after_an_error():
     def fail():
         with deterministic_algorithms(True):
             seen.append(torch.are_deterministic_algorithms_enabled())
+            seen.append(getattr(config, "deterministic", True))
             raise KeyError
 
     with pytest.raises(KeyError):
         fail()
-    assert seen == [True]
+    assert seen == [True, True]
     assert not torch.are_deterministic_algorithms_enabled()
+    assert not getattr(config, "deterministic", False)

@@ -31,6 +31,13 @@ def window_network(network="tiny", device="cpu", seed=0, compiled=False, **setti
     )
 
 
+def training_images(network, images, built=None):
+    """What a network, by default one with its first weights, is shown in training."""
+    shown = network._training_images(network._build() if built is None else built)
+    codes = torch.zeros(len(images), dtype=torch.long)
+    return shown(images, codes, torch.Generator().manual_seed(0))
+
+
 def fitted(few, **settings):
     network = window_network(**settings)
     with deterministic_algorithms(True):
@@ -77,9 +84,10 @@ def test_a_patch_inside_a_masked_window_changes_no_bit(few, network, device):
 
 def test_training_masks_two_windows_after_it_augments(monkeypatch):
     monkeypatch.setattr(window_networks, "WHOLE_IMAGES", 0.25)
+    monkeypatch.setattr(window_networks, "CANDIDATES", 1)  # so that every pair comes up
     network = window_network(flip=True, shift=3, erase=0)
     images = torch.full((2000, 64, 1), 255, dtype=torch.uint8)
-    shown = network._training_images(images, torch.Generator().manual_seed(0))
+    shown = training_images(network, images)
     hidden = shown[..., 1] == 1
     assert torch.equal(shown[..., 0] == 0, hidden)
     windows = GRID.masks()
@@ -88,6 +96,29 @@ def test_training_masks_two_windows_after_it_augments(monkeypatch):
     whole = bytes(64)
     assert {*seen} == pairs | {whole}
     assert 0.2 < seen.count(whole) / len(seen) < 0.3
+
+
+def test_training_masks_the_windows_that_the_network_is_worst_at(few, monkeypatch):
+    """Of all candidates of an image, in the slow and obvious way."""
+    monkeypatch.setattr(window_networks, "WHOLE_IMAGES", 0.0)
+    network = window_network(flip=False, shift=0, erase=0)
+    built = network._build()
+    images = torch.from_numpy(few[0].reshape(-1, 64, 1))
+    codes = torch.from_numpy(few[1].astype(np.int64))
+    shown = network._training_images(built)(images, codes, torch.Generator().manual_seed(0))
+    assert built.training  # choosing leaves no trace
+    built.eval()
+    draws = torch.rand(4, len(images), 9, generator=torch.Generator().manual_seed(0))
+    for k in range(len(images)):
+        losses = []
+        for drawn in draws[:, k]:
+            masked = network.hide(network.mask(images[k : k + 1]), drawn.argsort()[None, :2])
+            with torch.no_grad():
+                scores = built(masked.permute(0, 3, 1, 2))
+            losses.append(float(-scores.log_softmax(dim=1)[0, codes[k]]))
+        pair = draws[int(np.argmax(losses)), k].argsort()[:2]
+        hidden = torch.from_numpy(GRID.masks()[pair.numpy()].any(axis=0).reshape(8, 8))
+        assert torch.equal(shown[k, :, :, 1] == 1, hidden)
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -112,19 +143,6 @@ def test_the_average_of_the_weights_is_kept(few, monkeypatch):
     )
 
 
-def test_an_average_without_memory_is_the_network(few, monkeypatch):
-    trained = []
-    keep = WindowNetwork._trained
-
-    def both(self, network):
-        trained.append(network)
-        return keep(self, network)
-
-    monkeypatch.setattr(window_networks, "EMA_DECAY", 0.0)
-    monkeypatch.setattr(WindowNetwork, "_trained", both)
-    assert same(fitted(few, epochs=2).weights, dict(trained[0].state_dict()))
-
-
 def test_a_network_that_diverged_gives_every_label_the_same(few):
     network = fitted(few)
     network.weights["0.weight"][:] = float("nan")
@@ -138,9 +156,7 @@ def test_the_loss_can_be_compiled_without_breaks(few):
     network = window_network("resnet9", erase=0)
     built = network._build().train()
     loss = torch.compile(network._loss_of(built), backend="eager", fullgraph=True)
-    images = network._training_images(
-        torch.from_numpy(few[0].reshape(-1, 64, 1)), torch.Generator().manual_seed(0)
-    )
+    images = training_images(network, torch.from_numpy(few[0].reshape(-1, 64, 1)), built)
     loss(images, torch.from_numpy(few[1].astype(np.int64))).backward()
     assert all(
         value.grad is not None for value in built.parameters() if isinstance(value, nn.Parameter)

@@ -25,9 +25,12 @@ from ._images import as_images, normalise
 from ._masked_augmentation import augment
 from ._paper_recipes import Recipe
 from ._runtime import memory_layout, seeded_weights, torch_seeds
+from ._weight_averages import WeightAverages
 
 PEAK = 0.2  # the share of steps in which a triangular learning rate rises
 IMAGES_PER_BATCH = 512
+# own pixels, labels and a generator; returns images (images, height, width, channels)
+TrainingImages = Callable[[Tensor, Tensor, torch.Generator], Tensor]
 
 
 class MaskedSubmodel:
@@ -49,6 +52,9 @@ class MaskedSubmodel:
         Everything random comes from it.
     device : torch.device
         Where it is trained and predicts.
+    compiled : bool, optional
+        Whether training is compiled; by default on a GPU. Networks of one kind share what is
+        compiled, since their weights are its arguments.
     """
 
     def __init__(
@@ -60,10 +66,12 @@ class MaskedSubmodel:
         recipe: Recipe,
         seed: int,
         device: torch.device,
+        compiled: bool | None = None,
     ) -> None:
         self.pixels, self.image_shape = tuple(pixels), tuple(map(int, image_shape))
         self.classes_ = classes
         self.network, self.recipe, self.seed, self.device = network, recipe, seed, device
+        self.compiled = device.type == "cuda" if compiled is None else compiled
         self._pixels = torch.tensor(pixels, dtype=torch.long, device=device)
         self.weights: dict[str, Tensor] = {}
 
@@ -105,7 +113,11 @@ class MaskedSubmodel:
         images = torch.from_numpy(own).to(self.device)
         codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
         optimizer = _optimizer(network, recipe, self.device.type == "cuda")
-        loss_of = self._loss_of(network)
+        averages = WeightAverages(
+            (value for value in network.state_dict().values() if value.is_floating_point()),
+            self._average_decay,
+        )
+        loss_of, training_images = self._loss_of(network), self._training_images(network)
         batch = min(recipe.batch_size, len(codes))
         steps = len(codes) // batch
         for epoch in range(recipe.epochs):
@@ -116,21 +128,31 @@ class MaskedSubmodel:
                 for group in optimizer.param_groups:
                     group["lr"] = recipe.learning_rate * learning_rate_share(recipe, done)
                 chosen = shuffled[step * batch : (step + 1) * batch]
-                loss = loss_of(self._training_images(images[chosen], generator), codes[chosen])
+                shown = training_images(images[chosen], codes[chosen], generator)
+                loss = loss_of(shown, codes[chosen])
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()
                 optimizer.step()
-                self._after_step(network)
+                averages.update(epoch * steps + step + 1)
                 total += loss.detach()
             after_epoch(total / steps)
+        averages.apply()
         self.weights = {
-            name: value.detach().cpu().contiguous()
-            for name, value in self._trained(network).state_dict().items()
+            name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
         }
 
-    def _training_images(self, own: Tensor, generator: torch.Generator) -> Tensor:
-        """What the network is shown of a batch in training."""
-        return augment(self.mask(own), self.recipe, generator)
+    @property
+    def _average_decay(self) -> float:
+        """The decay of an exponential average of the weights; 0: the last weights are kept."""
+        return 0.0
+
+    def _training_images(self, network: nn.Module) -> TrainingImages:
+        """What the network is shown in training, as a function of a batch."""
+
+        def shown(own: Tensor, codes: Tensor, generator: torch.Generator) -> Tensor:
+            return augment(self.mask(own), self.recipe, generator)
+
+        return shown
 
     def _loss_of(self, network: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
         """The loss as a function of images and labels."""
@@ -139,14 +161,7 @@ class MaskedSubmodel:
             logits = self._logits(network, images)
             return F.cross_entropy(logits, codes, label_smoothing=self.recipe.label_smoothing)
 
-        return loss
-
-    def _after_step(self, network: nn.Module) -> None:
-        """What else a step of the optimizer is followed by: nothing."""
-
-    def _trained(self, network: nn.Module) -> nn.Module:
-        """The network whose weights are kept, once it is trained."""
-        return network
+        return torch.compile(loss, dynamic=False) if self.compiled else loss
 
     def save(self, file: Path, images: Array, labels: Array) -> None:
         """Write a checkpoint of a trained submodel."""

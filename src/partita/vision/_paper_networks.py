@@ -7,7 +7,6 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from ..errors import InputError
 
@@ -87,30 +86,24 @@ class GhostBatchNorm(nn.BatchNorm2d):
     """
 
     def forward(self, x: Tensor) -> Tensor:
-        images, channels, height, width = x.shape
+        images, _, height, width = x.shape
         ghosts = images // GHOST_BATCH
         if not self.training or ghosts < 2 or images % GHOST_BATCH:
             return super().forward(x)
-        # The ghost batches become further channels, so that one call normalises all of them: image
-        # i belongs to ghost batch i % ghosts.
-        as_channels = x.contiguous().view(GHOST_BATCH, ghosts * channels, height, width)
-        mean, variance = torch.zeros(2, ghosts * channels, device=x.device)
-        normed = F.batch_norm(
-            as_channels,
-            mean,
-            variance,
-            self.weight.repeat(ghosts),
-            self.bias.repeat(ghosts),
-            training=True,
-            momentum=1.0,
-            eps=self.eps,
-        )
+        # image i belongs to ghost batch i % ghosts; a view, in whatever order the numbers are
+        batches = x.unflatten(0, (GHOST_BATCH, ghosts)).float()
+        variance, mean = torch.var_mean(batches, dim=(0, 3, 4), correction=0)
+        scale = self.weight * (variance + self.eps).rsqrt()
+        shift = self.bias - mean * scale
+        normed = batches * scale[:, :, None, None] + shift[:, :, None, None]
         with torch.no_grad():
-            for running, batch in ((self.running_mean, mean), (self.running_var, variance)):
-                cast(Tensor, running).lerp_(
-                    batch.view(ghosts, channels).mean(dim=0), cast(float, self.momentum)
-                )
-        return normed.view(x.shape)
+            numbers = GHOST_BATCH * height * width
+            for running, value in (
+                (self.running_mean, mean),
+                (self.running_var, variance * (numbers / (numbers - 1))),
+            ):
+                cast(Tensor, running).lerp_(value.mean(dim=0), cast(float, self.momentum))
+        return normed.flatten(0, 1).to(x.dtype)
 
 
 class _GlobalMean(nn.Module):

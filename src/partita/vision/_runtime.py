@@ -5,7 +5,8 @@ a submodel must depend on its own seed alone.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import cast
 
 import numpy as np
 import torch
@@ -36,11 +37,20 @@ def torch_seeds(seed: int | list[int], count: int) -> list[int]:
 def deterministic_algorithms(wanted: bool) -> Iterator[None]:
     """Within the block, use algorithms that give the same bits every time, at some cost."""
     before = torch.are_deterministic_algorithms_enabled()
-    try:
+    with ExitStack() as restored:
+        restored.callback(torch.use_deterministic_algorithms, before)
         torch.use_deterministic_algorithms(wanted or before)
+        if wanted:  # a compiled graph's kernels are otherwise chosen by timing them
+            restored.enter_context(_no_timed_choices())
         yield
-    finally:
-        torch.use_deterministic_algorithms(before)
+
+
+def _no_timed_choices() -> AbstractContextManager[None]:
+    """Within the block, torch.compile chooses kernels by rule; as far as this PyTorch can."""
+    from torch._inductor import config  # what compiles is loaded only where it is needed
+
+    known = {"deterministic": True} if hasattr(config, "deterministic") else {}
+    return cast(AbstractContextManager[None], config.patch(known))
 
 
 @contextmanager

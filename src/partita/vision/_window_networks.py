@@ -5,22 +5,25 @@ out. Its proof rests on one thing: masked pixels never enter it. Masks are there
 after any augmentation, exactly where prediction lays them.
 """
 
-from collections.abc import Callable, Sequence
-from copy import deepcopy
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .._support.types import Array
 from ._images import normalise
 from ._masked_augmentation import augment
-from ._masked_submodel import MaskedSubmodel
+from ._masked_submodel import MaskedSubmodel, TrainingImages
 from ._paper_recipes import Recipe
 
 # the share of training images in which nothing is masked, so that the network is good on whole
 # images too: it decides where no models agree
 WHOLE_IMAGES = 0.1
+# sets of windows drawn for an image in training: that which the network is worst at is masked, as
+# an image is certified only if no set misleads the network
+CANDIDATES = 4
 # decay of the exponential moving average of the weights, after a start, batch norm's statistics
 # included; it averages out the noise of fresh masks
 EMA_DECAY = 0.999
@@ -48,7 +51,7 @@ class WindowNetwork(MaskedSubmodel):
     device : torch.device
         Where it is trained and predicts.
     compiled : bool, optional
-        Whether training is compiled; by default on a GPU.
+        Whether training and prediction are compiled; by default on a GPU.
     """
 
     def __init__(
@@ -64,20 +67,17 @@ class WindowNetwork(MaskedSubmodel):
         compiled: bool | None = None,
     ) -> None:
         every_pixel = list(range(windows.shape[1]))
-        super().__init__(every_pixel, image_shape, classes, network, recipe, seed, device)
+        super().__init__(every_pixel, image_shape, classes, network, recipe, seed, device, compiled)
         self.n_masked = n_masked
-        self.compiled = device.type == "cuda" if compiled is None else compiled
         self._outlines = windows.tolist()
         # the last window, beyond those of the grid, is empty
         masks = torch.zeros(len(windows) + 1, windows.shape[1], dtype=torch.bool)
         masks[:-1] = torch.from_numpy(windows)
         self._masks = masks.to(device)
-        self._average: nn.Module | None = None
-        self._steps = 0
 
     def loaded(self) -> nn.Module:
         """The trained network on its device, ready to predict."""
-        return self._place(self._load()).eval()
+        return self._predictor(self._place(self._load()).eval())
 
     def probabilities(self, loaded: nn.Module, images: Tensor, windows: Tensor) -> Tensor:
         """Probabilities (images, classes) of bytes (images, pixels, channels).
@@ -99,51 +99,52 @@ class WindowNetwork(MaskedSubmodel):
         hidden = self._masks[windows].any(dim=1).view(-1, height, width, 1)
         return torch.cat([images.masked_fill(hidden, 0.0), hidden.to(images.dtype)], dim=3)
 
-    def fit(self, own: Array, labels: Array, after_epoch: Callable[[Tensor], None]) -> None:
-        """Train on all pixels (images, pixels, channels) and the labels."""
-        self._average, self._steps = None, 0
-        super().fit(own, labels, after_epoch)
-        self._average = None
+    @property
+    def _average_decay(self) -> float:
+        return EMA_DECAY
 
-    def _training_images(self, own: Tensor, generator: torch.Generator) -> Tensor:
-        """Augmented images, in most of which windows are masked."""
-        augmented = augment(self.mask(own), self.recipe, generator)
-        return self.hide(augmented, self._draw_windows(len(own), generator))
-
-    def _draw_windows(self, n_images: int, generator: torch.Generator) -> Tensor:
-        """Windows to mask in each image, all different; in some images the empty window."""
+    def _training_images(self, network: nn.Module) -> TrainingImages:
+        """Augmented images, in most of which windows are masked: those the network is worst at."""
+        predict = self._predictor(network)
         n_windows = len(self._masks) - 1
-        drawn = torch.rand(n_images, n_windows + 1, generator=generator, device=self.device)
-        windows = drawn[:, :n_windows].argsort(dim=1)[:, : self.n_masked]
-        whole = drawn[:, n_windows:] < WHOLE_IMAGES
-        return windows.masked_fill(whole, n_windows)
 
-    def _loss_of(self, network: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
-        loss = super()._loss_of(network)
-        return torch.compile(loss, dynamic=False) if self.compiled else loss
-
-    def _after_step(self, network: nn.Module) -> None:
-        """Move the average of the weights."""
-        self._steps += 1
-        if self._average is None:
-            self._average = deepcopy(network)
-            return
-        share = 1 - min(EMA_DECAY, (1 + self._steps) / (10 + self._steps))
-        averages = list(self._average.state_dict().values())
-        values = list(network.state_dict().values())
-        numbers = [k for k, value in enumerate(averages) if value.is_floating_point()]
-        with torch.no_grad():
-            torch._foreach_lerp_(
-                [averages[k] for k in numbers], [values[k] for k in numbers], share
+        def shown(own: Tensor, codes: Tensor, generator: torch.Generator) -> Tensor:
+            augmented = augment(self.mask(own), self.recipe, generator)
+            drawn = torch.rand(
+                CANDIDATES, len(own), n_windows, generator=generator, device=self.device
             )
-            for k in set(range(len(values))) - set(numbers):
-                averages[k].copy_(values[k])
+            windows = drawn.argsort(dim=2)[:, :, : self.n_masked]
+            network.eval()
+            losses = self._losses(predict, augmented, codes, windows)
+            network.train()
+            hardest = windows[losses.argmax(dim=0), torch.arange(len(own), device=self.device)]
+            whole = torch.rand(len(own), 1, generator=generator, device=self.device) < WHOLE_IMAGES
+            return self.hide(augmented, hardest.masked_fill(whole, n_windows))
 
-    def _trained(self, network: nn.Module) -> nn.Module:
-        return network if self._average is None else self._average
+        return shown
+
+    def _predictor(self, network: nn.Module) -> nn.Module:
+        """The network, compiled where that is wanted."""
+        return cast(nn.Module, torch.compile(network, dynamic=False)) if self.compiled else network
+
+    def _losses(self, predict: nn.Module, images: Tensor, codes: Tensor, windows: Tensor) -> Tensor:
+        """Losses (candidates, images) with windows (candidates, images, n_masked) masked."""
+        candidates = len(windows)
+        with torch.no_grad():
+            masked = self.hide(images.repeat(candidates, 1, 1, 1), windows.flatten(0, 1))
+            logits = self._logits(predict, masked)
+            losses = F.cross_entropy(logits, codes.repeat(candidates), reduction="none")
+        return losses.view(candidates, -1)
 
     def _facts(self) -> list[Any]:
-        return [*super()._facts(), self._outlines, self.n_masked, WHOLE_IMAGES, EMA_DECAY]
+        return [
+            *super()._facts(),
+            self._outlines,
+            self.n_masked,
+            WHOLE_IMAGES,
+            CANDIDATES,
+            EMA_DECAY,
+        ]
 
     def _build(self) -> nn.Module:
         height, width, channels = self.image_shape
