@@ -1,6 +1,6 @@
-r"""Patches of 5 x 5 and 10 x 10 pixels, by agreement: certified accuracy, and what it costs.
+r"""CIFAR10, a patch of 5 x 5: 79.8 % certified at 95.6 %; three networks, 10 minutes on one H200.
 
-Networks that leave windows of the image out, on CIFAR10 and MNIST; made for one H200. Without
+Networks that leave windows of the image out, on CIFAR10 and MNIST, one run per setting. Without
 --run it prints the table of the results in benchmarks/results/patches, each with its command.
 
     python benchmarks/patches.py
