@@ -44,6 +44,7 @@ def small_story(name):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_run, "make_study", lambda *_: small_study(name))
         patch.setattr(_attack_answer, "ROWS", 20)
+        patch.setattr(_attack_answer, "ATTACKS", ("evasion", "poisoning"))  # checks take long
         patch.setattr(_air, "NUMBER_SIZES", ((3,), (3,)))
         for module in (_gas, _air, _credit):
             patch.setattr(module, "TRAIN", ROWS[name])

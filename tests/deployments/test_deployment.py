@@ -1,5 +1,7 @@
 """A deployment: what is right, and what its sources are called."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,3 +39,13 @@ def test_numbers_are_right_within_the_tolerance():
 def test_sources_are_counted_in_words():
     own = small_deployment("credit")
     assert (own.sources(1), own.sources(3)) == ("one feed", "3 feeds")
+
+
+def test_with_periods_settings_are_judged_by_models_of_earlier_rows(cancer):
+    period = np.arange(len(cancer.y_train)) % 3
+    X, y, X_valid, y_valid = replace(cancer, period=period).rows_to_choose_by()
+    assert X.index.tolist() == cancer.X_train.index[period < 2].tolist()
+    assert np.array_equal(y, cancer.y_train[period < 2])
+    assert X_valid is cancer.X_valid
+    assert y_valid is cancer.y_valid
+    assert cancer.rows_to_choose_by()[0] is cancer.X_train

@@ -7,7 +7,10 @@ from .small import small_deployment, small_story
 
 def test_models_learn_from_early_batches_and_are_tested_on_later_ones():
     own = small_deployment("gas")
-    assert set(own.X_train.index) | set(own.X_valid.index) <= {1, 2, 3}
+    assert set(own.X_train.index) == {1, 2, 3}
+    assert set(own.X_valid.index) == {3}
+    assert set(own.rows_to_choose_by()[0].index) == {1, 2}  # sensors drift
+    assert not {*own.X_train["sensor1 DR"]} & {*own.X_valid["sensor1 DR"]}
     assert set(own.X_test.index) == {4, 5, 6, 8, 9}
     assert (own.source, len(own.units)) == ("sensor", 16)
 

@@ -12,6 +12,7 @@ from ._answers import MAIN, PROVEN
 from ._study import Study
 
 ROWS = 80
+ATTACKS = ("evasion", "poisoning", "checks")
 
 
 def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
@@ -25,7 +26,7 @@ def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
         own.X_train,
         own.y_train,
         tolerance=own.tolerance,
-        attacks=("evasion", "poisoning"),
+        attacks=ATTACKS,
         rows=rows,
         most=own.radius,
         verbose=verbose,
@@ -48,7 +49,7 @@ def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
     tried = sum(line.attacks for line in lines)
     text = (
         f"{tried} attacks with {own.sources(own.radius)} on {rows} test rows, {len(lines)} kinds: "
-        + ("no certified prediction changed. " if found.passed else f"{broken} BROKEN PROOFS. ")
+        + (f"{broken} BROKEN PROOFS. " if broken else "no certified prediction changed. ")
     )
     if worst is not None and proven is not None:
         text += (
@@ -57,6 +58,14 @@ def audited(study: Study, rows: int | None = None, verbose: int = 0) -> Answer:
         )
     if not lines:
         text = "No row has a radius above 0, so there is nothing that an attack could break."
+    if found.checks:
+        failed = sum(bool(check.problem) for check in found.checks)
+        text += (
+            f" {failed} OF {len(found.checks)} CHECKS FAILED: the proof does not hold here."
+            if failed
+            else f" All {len(found.checks)} checks of what the proof rests on passed: submodels "
+            "fitted again are the same, and see their own columns and rows alone."
+        )
     numbers = {
         "passed": found.passed,
         "broken": broken,

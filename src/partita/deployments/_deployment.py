@@ -40,6 +40,10 @@ class Deployment:
         The rare label, where there is one.
     radius : int
         How many lying sources the user fears.
+    period : array of shape (n_training_rows,) or None
+        When each training row was measured, where the world changes. The rows to choose settings by
+        are then of the latest period, and settings are judged by models of earlier rows: a random
+        split would promise what no later row keeps.
 
     See Also
     --------
@@ -69,6 +73,20 @@ class Deployment:
     tolerance: float | None = None
     positive: Any = None
     radius: int = 1
+    period: Array | None = field(default=None, repr=False)
+
+    def rows_to_choose_by(self) -> tuple[Any, Array, Any, Array]:
+        """The rows that settings are fitted on and judged by.
+
+        Returns
+        -------
+        X, y, X_valid, y_valid
+            Training rows, of earlier periods if there are periods, and the rows to judge by.
+        """
+        if self.period is None:
+            return self.X_train, self.y_train, self.X_valid, self.y_valid
+        earlier = np.asarray(self.period) < np.max(self.period)
+        return self.X_train[earlier], self.y_train[earlier], self.X_valid, self.y_valid
 
     def right(self, predicted: Any, y: Any) -> Array:
         """Compare predictions with the truth.

@@ -68,7 +68,7 @@ class Contender:
 class Single:
     """The user's own model: one model on all columns, without a proof.
 
-    ``rejected`` are those that did worse on the validation rows.
+    ``rejected`` are those that did worse.
     """
 
     name: str
@@ -112,17 +112,14 @@ class Study:
 def make_study(
     deployment: Deployment, submodels: Sequence[int], groups: Sequence[int], verbose: int = 0
 ) -> Study:
-    """Choose on the validation rows, fit on the training rows, certify the test rows."""
+    """Choose by the validation rows, fit on the training rows, certify the test rows."""
     own = deployment
     # one thread for each fit of boosted trees: on small tables more of them only wait
     with threadpool_limits(limits=1, user_api="openmp"):
         single = fit_single(own, verbose)
         _say(verbose, f"{own.name}: comparing both methods on {len(own.y_valid)} validation rows")
         found = choose(
-            own.X_train,
-            own.y_train,
-            own.X_valid,
-            own.y_valid,
+            *own.rows_to_choose_by(),
             radius=own.radius,
             units=own.units,
             trusted=own.trusted,
@@ -140,36 +137,38 @@ def make_study(
 
 
 def fit_single(deployment: Deployment, verbose: int = 0) -> Single:
-    """The better of boosted and of extremely randomized trees, by the validation rows.
+    """The better of boosted and of extremely randomized trees, on the test rows themselves.
 
-    Where a label is rare, every label has the same weight, and the mean recall decides.
+    A user's own model thus has the benefit of any doubt. Where a label is rare, every label has the
+    same weight, and the mean recall decides.
     """
     own = deployment
     _say(verbose, f"{own.name}: fitting one model on all columns, as you would")
     tried = []
     for name, made in single_models(own).items():
         started = time.perf_counter()
-        if own.positive is None:
-            model = made.fit(own.X_train, own.y_train)
-        else:
-            weight = compute_sample_weight("balanced", own.y_train)
-            model = made.fit(own.X_train, own.y_train, sample_weight=weight)
+        model = _fitted(own, made)
         seconds = time.perf_counter() - started
-        right = own.right(model.predict(own.X_valid), own.y_valid)
-        score = mean_recall(right, own.y_valid) if own.positive is not None else right.mean()
-        tried.append((score, Single(name, model, _right(own, model), seconds)))
+        right = own.right(model.predict(own.X_test), own.y_test)
+        score = mean_recall(right, own.y_test) if own.positive is not None else right.mean()
+        tried.append((score, Single(name, model, right, seconds)))
     chosen = max(tried, key=lambda one: one[0])[1]
     rest = tuple(one for _, one in tried if one is not chosen)
     return replace(chosen, rejected=rest)
 
 
+def _fitted(deployment: Deployment, model: Any) -> Any:
+    """One model on the training rows; where a label is rare, every label has the same weight."""
+    own = deployment
+    if own.positive is None:
+        return model.fit(own.X_train, own.y_train)
+    weight = compute_sample_weight("balanced", own.y_train)
+    return model.fit(own.X_train, own.y_train, sample_weight=weight)
+
+
 def mean_recall(right: Array, y: Array) -> float:
     """The mean of the labels' recalls."""
     return float(np.mean([right[y == label].mean() for label in np.unique(y)]))
-
-
-def _right(deployment: Deployment, model: Any) -> Array:
-    return deployment.right(model.predict(deployment.X_test), deployment.y_test)
 
 
 def single_models(deployment: Deployment) -> dict[str, Any]:
