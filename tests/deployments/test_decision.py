@@ -48,6 +48,15 @@ def test_lost_accuracy_is_a_price(found):
     assert "if a proof is worth 6.0 points of accuracy" in decide(study, numbers)
 
 
+def test_a_method_that_would_have_proven_more_is_named(found):
+    study, numbers = found
+    curves = numbers["certified"]["curves"]
+    curves[study.other.name] = [0.9, 0.815, 0.0]
+    assert "hindsight" not in decide(study, numbers)
+    curves[study.other.name] = [0.9, 0.83, 0.0]
+    assert f"In hindsight {study.other.name} would have proven 83.0 %" in decide(study, numbers)
+
+
 def test_nothing_recommended_is_a_refusal(found):
     study, numbers = found
     choice = replace(study.choice, best=None, reason="no setting proves more")

@@ -30,7 +30,13 @@ def decide(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
         f"{points(accuracy['difference'])} with one model, and {percent(certified['certified'])} "
         f"stay right whatever {own.sources(own.radius)} says."
     )
-    return " ".join([first, _limits(study, numbers), _operations(study, numbers)])
+    parts = [
+        first,
+        _limits(study, numbers),
+        _operations(study, numbers),
+        _hindsight(study, numbers),
+    ]
+    return " ".join(filter(None, parts))
 
 
 def _limits(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
@@ -65,6 +71,21 @@ def _operations(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
         f"A silent {own.source} costs {max(0.0, -100 * change):.1f} points of accuracy; fitting "
         f"takes {ratios['fit']:.1f} and predicting {ratios['predict']:.1f} times as long as with "
         "one model."
+    )
+
+
+def _hindsight(study: Study, numbers: Mapping[str, Mapping[str, Any]]) -> str:
+    """Whether the other method would have proven more; nothing is chosen by it."""
+    curves, radius = numbers["certified"]["curves"], study.deployment.radius
+    main, other = (
+        curve[radius] if radius < len(curve) else 0.0
+        for curve in (curves[study.main.name], curves[study.other.name])
+    )
+    if other <= main + AFFORDABLE:
+        return ""
+    return (
+        f"In hindsight {study.other.name} would have proven {percent(other)}; the rows to choose "
+        "by could not tell."
     )
 
 
