@@ -1,4 +1,4 @@
-"""Training of networks over cells, one or several at a time, and their checkpoints.
+"""Training of networks over cells, one or several at a time.
 
 A network is trained on its own pixels alone, which are masked first and augmented then. Every
 network draws from a generator of its own seed, and its loss is a mean of its own. Nothing may
@@ -6,10 +6,9 @@ outlive a network in what trains the next: not a weight, not a statistic, not a 
 """
 
 import hashlib
-import io
 import json
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support.atomic import write_atomic
 from .._support.progress import Progress
 from .._support.types import Array
 from ..errors import InputError
@@ -25,11 +23,11 @@ from ._cell_config import CellConfig
 from ._cell_networks import CellNetworks
 from ._cell_sets import CellSets, half_precision
 from ._masked_augmentation import augment
+from ._network_folder import NetworkFolder
 from ._runtime import choose_device, deterministic_algorithms, torch_seeds
 from ._training import one_cycle
 from ._weight_averages import WeightAverages
 
-CHECKPOINT_FORMAT = 1
 TOGETHER = 1  # networks trained at once
 
 
@@ -74,8 +72,17 @@ def train_cells(
     on, together = choose_device(device), TOGETHER if together is None else together
     model.to(on)
     training = _Training(model, images, y, on.type == "cuda" if compiled is None else compiled)
-    folder = _Folder(None if checkpoint is None else Path(checkpoint), training, together)
-    missing = [k for k in range(len(model.networks)) if not folder.load(k)]
+    folder = NetworkFolder(checkpoint)
+
+    def facts(k: int) -> tuple[str, Callable[[], str]]:
+        submodel, member = divmod(k, model.config.members)
+        return f"{submodel:04d}-{member}", partial(training.fingerprint, k, together)
+
+    missing = [
+        k
+        for k, network in enumerate(model.networks)
+        if not folder.load(*facts(k), network.load_state_dict)
+    ]
     groups = [missing[start : start + together] for start in range(0, len(missing), together)]
     epochs, config = len(groups) * model.config.epochs, model.config
     progress = Progress("trained", epochs, "epochs", enabled=bool(verbose))
@@ -87,7 +94,7 @@ def train_cells(
                 for loss in training.fit(group):
                     progress.update(next(finished), note=f"{note}, loss {float(loss):.4f}")
                 for k in group:
-                    folder.save(k)
+                    folder.save(*facts(k), model.networks[k].state_dict())
     except torch.OutOfMemoryError as exc:
         raise InputError(
             f"the GPU's memory is too small for networks of width={config.width} with "
@@ -149,6 +156,23 @@ class _Training:
                 masked = model.masked(own[chosen], network // config.members)
                 yield augment(masked, config, generator), self.labels[chosen]
 
+    def fingerprint(self, network: int, together: int) -> str:
+        """A hash of everything that a network's weights follow from."""
+        model = self.model
+        later = ("members", "views")  # how many members there are, and how they are asked
+        facts = [
+            {name: value for name, value in model.config.as_dict().items() if name not in later},
+            model.sets[network // model.config.members],
+            model.image_shape,
+            model.network_seeds[network],
+            model.n_classes,
+            together,
+        ]
+        digest = hashlib.sha256(json.dumps(facts, default=float).encode())
+        digest.update(self.own(network).tobytes())
+        digest.update(self.y.astype(np.int64).tobytes())
+        return digest.hexdigest()
+
     def _side_by_side(self, count: int) -> tuple[CellNetworks, Callable[[Tensor, Tensor], Tensor]]:
         """Networks to be overwritten, and their loss."""
         if count not in self._losses:
@@ -169,75 +193,6 @@ class _Training:
             chosen = torch.compile(loss, dynamic=False) if self.compiled else loss
             self._losses[count] = networks, chosen
         return self._losses[count]
-
-
-class _Folder:
-    """A file for every finished network; without a path, none."""
-
-    def __init__(self, path: Path | None, training: _Training, together: int) -> None:
-        self.path, self.training, self.together = path, training, together
-
-    def file(self, network: int) -> Path | None:
-        if self.path is None:
-            return None
-        submodel, member = divmod(network, self.training.model.config.members)
-        return self.path / f"{submodel:04d}-{member}.pt"
-
-    def save(self, network: int) -> None:
-        """Write a finished network."""
-        file = self.file(network)
-        if file is None:
-            return
-        buffer = io.BytesIO()
-        state = {
-            "format": CHECKPOINT_FORMAT,
-            "fingerprint": self.fingerprint(network),
-            "weights": self.training.model.networks[network].state_dict(),
-        }
-        torch.save(state, buffer)
-        write_atomic(file, buffer.getvalue())
-
-    def load(self, network: int) -> bool:
-        """Read a finished network; return whether there was one."""
-        file = self.file(network)
-        if file is None or not file.exists():
-            return False
-        try:
-            state = torch.load(file, map_location="cpu", weights_only=True)
-            same = (state["format"], state["fingerprint"]) == (
-                CHECKPOINT_FORMAT,
-                self.fingerprint(network),
-            )
-            if same:
-                self.training.model.networks[network].load_state_dict(state["weights"])
-        except Exception as exc:
-            raise InputError(
-                f"checkpoint {str(file)!r} cannot be read ({type(exc).__name__}): remove it to "
-                "train this network again"
-            ) from exc
-        if not same:
-            raise InputError(
-                f"checkpoint {str(file)!r} belongs to other images, labels, columns, seeds or "
-                "settings: remove the folder, or choose another"
-            )
-        return True
-
-    def fingerprint(self, network: int) -> str:
-        """A hash of everything that a network's weights follow from."""
-        model = self.training.model
-        later = ("members", "views")  # how many members there are, and how they are asked
-        facts = [
-            {name: value for name, value in model.config.as_dict().items() if name not in later},
-            model.sets[network // model.config.members],
-            model.image_shape,
-            model.network_seeds[network],
-            model.n_classes,
-            self.together,
-        ]
-        digest = hashlib.sha256(json.dumps(facts, default=float).encode())
-        digest.update(self.training.own(network).tobytes())
-        digest.update(self.training.y.astype(np.int64).tobytes())
-        return digest.hexdigest()
 
 
 def _join(single: Sequence[CellNetworks], networks: CellNetworks) -> None:

@@ -5,7 +5,6 @@ Nothing may be shared between two submodels: no weights, no statistics, no optim
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..errors import InputError
 from ._images import labelled_images, pixels_of
 from ._joint_classifier import JointImageClassifier
 from ._masked_submodel import MaskedSubmodel
+from ._network_folder import NetworkFolder
 from ._paper_recipes import SETTINGS, recipe_for
 from ._runtime import choose_device, deterministic_algorithms
 
@@ -199,11 +199,15 @@ def fit_in_turn(
     Each is given its own pixels of the images (images, pixels, channels).
     """
     network, recipe = submodels[0].network, submodels[0].recipe
-    folder = None if checkpoint is None else Path(checkpoint)
+    folder = NetworkFolder(checkpoint)
+
+    def fingerprint(t: int) -> str:
+        return submodels[t].fingerprint(images, codes)
+
     missing = [
         t
         for t, one in enumerate(submodels)
-        if folder is None or not one.resume(folder / f"{t:04d}.pt", images, codes)
+        if not folder.load(f"{t:04d}", partial(fingerprint, t), one.use)
     ]
     epochs = iter(range(1, len(missing) * recipe.epochs + 1))
     progress = Progress("trained", len(missing) * recipe.epochs, "epochs", enabled=bool(verbose))
@@ -217,8 +221,7 @@ def fit_in_turn(
             for t in missing:
                 own = images[:, submodels[t].pixels]
                 submodels[t].fit(own, codes, partial(after_epoch, t))
-                if folder is not None:
-                    submodels[t].save(folder / f"{t:04d}.pt", images, codes)
+                folder.save(f"{t:04d}", partial(fingerprint, t), submodels[t].weights)
     except torch.OutOfMemoryError as exc:
         raise InputError(
             f"the GPU's memory is too small for {network} with "

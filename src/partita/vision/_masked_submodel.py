@@ -1,15 +1,13 @@
-"""One network on masked images: its mask, its training, its scores and its checkpoint.
+"""One network on masked images: its mask, its training and its scores.
 
 Training is given the submodel's own pixels and nothing else. It puts them on an empty image, and
 only then augments; every random number comes from the submodel's seed.
 """
 
 import hashlib
-import io
 import json
 import math
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,10 +15,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support.atomic import write_atomic
 from .._support.types import Array
 from ..ensemble._ballots import FLOOR
-from ..errors import InputError
 from ._images import as_images, normalise
 from ._masked_augmentation import augment
 from ._paper_recipes import Recipe
@@ -163,37 +159,12 @@ class MaskedSubmodel:
 
         return torch.compile(loss, dynamic=False) if self.compiled else loss
 
-    def save(self, file: Path, images: Array, labels: Array) -> None:
-        """Write a checkpoint of a trained submodel."""
-        buffer = io.BytesIO()
-        torch.save(
-            {"fingerprint": self._fingerprint(images, labels), "weights": self.weights}, buffer
-        )
-        write_atomic(file, buffer.getvalue())
+    def use(self, weights: dict[str, Tensor]) -> None:
+        """Take these weights, which must be complete, instead of training."""
+        self.weights = weights
+        self._load()
 
-    def resume(self, file: Path, images: Array, labels: Array) -> bool:
-        """Load the weights from a checkpoint; return whether there was one."""
-        if not file.exists():
-            return False
-        try:
-            state = torch.load(file, map_location="cpu", weights_only=True)
-            same = state["fingerprint"] == self._fingerprint(images, labels)
-            self.weights = dict(state["weights"])
-            if same:
-                self._load()
-        except Exception as exc:
-            raise InputError(
-                f"checkpoint {str(file)!r} cannot be read ({type(exc).__name__}): remove it to "
-                "train this submodel again"
-            ) from exc
-        if not same:
-            raise InputError(
-                f"checkpoint {str(file)!r} belongs to other images, labels, columns, seeds or "
-                "settings: remove the folder, or choose another"
-            )
-        return True
-
-    def _fingerprint(self, images: Array, labels: Array) -> str:
+    def fingerprint(self, images: Array, labels: Array) -> str:
         """A hash of everything that the weights follow from."""
         digest = hashlib.sha256(json.dumps(self._facts(), default=float).encode())
         digest.update(images[:, self.pixels].tobytes())
