@@ -55,11 +55,13 @@ def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> 
     print_line(f"Measured on {rows.words}. {choice.depends} On new rows expect a little less.")
     print_line(f"Written to {out}: choice.json, choice.png.")
     if choice.best is not None:
-        price = choice.one_model["accuracy"] - choice.best.accuracy
-        print_line(
-            f"Recommended ({choice.reason}): the price of the proof is {100 * price:.1f} points of "
-            "accuracy."
+        price = round(100 * (choice.one_model["accuracy"] - choice.best.accuracy), 1)
+        costs = (
+            f"the price of the proof is {price:.1f} points of accuracy"
+            if price > 0
+            else "the proof costs no accuracy on these rows"
         )
+        print_line(f"Recommended ({choice.reason}): {costs}.")
         words = [*command, *shlex.split(choice.best.fit_options), "--out", "model"]
         print_line(f"Next: {shlex.join(words)}")
 
