@@ -64,10 +64,10 @@ def test_bad_requests_are_one_sentence(arguments, message, partita, cache):
 
 
 def test_without_data_the_error_says_where_to_get_it(partita, cache, monkeypatch):
-    from partita.datasets import _gas_drift
+    from partita.datasets import _uci
 
-    monkeypatch.setattr(_gas_drift, "URLS", ())
-    monkeypatch.setattr(_gas_drift, "shared_file", lambda name: None)
+    monkeypatch.setattr(_uci, "SITES", ())
+    monkeypatch.setattr(_uci, "shared_file", lambda name: None)
     code, out, err = partita("demo", "gas")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "go online, or put gas+sensor+array+drift+dataset.zip" in err
