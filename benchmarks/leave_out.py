@@ -8,8 +8,8 @@ Three tenths of the rows (at random; where time matters, the later ones) are to 
 for every seed, and at most 1,500 others (gas: 5,000) to learn from, a fifth of them for validation.
 Both methods get the two estimators whose single models are best on the validation rows, and every
 setting is judged there. The chosen one is fitted again on all rows to learn from, and it alone sees
-the test rows. Seeds: of rows, groups and models. Results are in benchmarks/results/leave_out;
-measured on 16 cores.
+the test rows. Seeds: of rows, groups and models. Results are in benchmarks/results/leave_out,
+with the processor; each run used one core.
 
 --learners compares all estimators, and the default one, on validation rows of two seeds, with the
 default settings, r = 1, and at most 1,500 rows of any table.

@@ -81,7 +81,7 @@ def draw_frontiers(folder, place):
             ax.plot(*_frontier(points).T, marker + "-", color=colour, label=method, markersize=5)
         ax.axvline(100 * np.mean([run["one model"][1] for run in runs]), color="tab:red", ls=":")
         ax.set_title(f"{name} ({len(runs)} seeds)", fontsize="medium")
-    figure.supxlabel("% right (dotted: one model on all columns)")
+    figure.supxlabel("% right (dotted: one model on all columns, on the test rows)")
     figure.supylabel("% right whatever one source says")
     axes.flat[0].legend(frameon=False, fontsize="small")
     figure.savefig(place, dpi=110)
