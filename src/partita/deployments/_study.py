@@ -1,7 +1,8 @@
 """The models of a deployment: the user's own single model, and ensembles that ``choose`` found.
 
-Settings are chosen on the validation rows alone; the test rows are looked at once, here. All
-answers are about the models fitted here.
+The ensembles' settings are chosen on the validation rows alone; their test rows are looked at once,
+here. Only the single model is picked on the test rows, in its own favour. All answers are about the
+models fitted here.
 """
 
 import time

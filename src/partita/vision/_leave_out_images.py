@@ -56,11 +56,11 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         windows of 8 x 8 pixels, 25 gives windows of 10 x 10. More and smaller windows mask less,
         and cost more models.
     training : {"trusted", "attackable"}, default="trusted"
-        "trusted": one network, trained with windows masked at random, takes the part of all models;
-        the proof is about patches in the images to predict. "attackable": one network for every
-        model, trained on the pixels outside its windows, one after the other; the proof is also
-        about patches in all training images, at the same positions as in the image to predict.
-        Labels are trusted.
+        "trusted": one network, trained with windows masked, takes the part of all models; the proof
+        is about patches in the images to predict. "attackable": one network for every model,
+        trained on the pixels outside its windows, one after the other; the proof is also about
+        patches in all training images, at the same positions as in the image to predict. Labels
+        are trusted.
     network : {"resnet9", "network_in_network"}, default="resnet9"
         The paper's network for CIFAR10, or that for MNIST. With trusted training it has one more
         channel, which says what is masked.

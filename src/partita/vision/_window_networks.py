@@ -1,8 +1,8 @@
 """A network that accepts images in which windows are masked, for trusted training.
 
-It is trained with windows masked at random, and takes the part of every model that leaves windows
-out. Its proof rests on one thing: masked pixels never enter it. Masks are therefore laid on last,
-after any augmentation, exactly where prediction lays them.
+It is trained with windows masked, of some random ones those that it is worst at, and takes the part
+of every model that leaves windows out. Its proof rests on one thing: masked pixels never enter it.
+Masks are therefore laid on last, after any augmentation, exactly where prediction lays them.
 """
 
 from collections.abc import Sequence
