@@ -51,6 +51,7 @@ def test_a_second_call_runs_only_what_is_missing(results, monkeypatch, capsys):
     gone = next((out / "smoke" / "runs").glob("weather-partition-*seed1.json"))
     before = gone.read_text()
     gone.unlink()
+    (out / "smoke" / "13.json").unlink()  # it has the run's numbers, too
     done = []
     monkeypatch.setattr(
         measure_module, "measure", lambda run, *_: done.append(run.name) or json.loads(before)
@@ -91,3 +92,5 @@ def test_a_bad_size_or_folder_is_refused(tmp_path):
     file.write_text("")
     with pytest.raises(InputError, match=r"is a file: give a folder"):
         reproduce("21", "smoke", file)
+    with pytest.raises(InputError, match="n_jobs is 0: it must be a whole number, 1 or above"):
+        reproduce("21", "smoke", tmp_path, n_jobs=0)

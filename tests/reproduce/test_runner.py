@@ -9,8 +9,11 @@ import time
 
 import pytest
 
+from partita import InputError
+from partita.reproduce import _data as data_module
 from partita.reproduce import reproduce
-from partita.reproduce._runner import Pace, duration, run_once
+from partita.reproduce._data import load_run_data
+from partita.reproduce._runner import Pace, _data_of, duration, run_once
 from partita.reproduce._runs import Run, Setting, read_result
 from partita.reproduce._table_cells import CellSpec, Measurement, fill_cell
 from partita.vision import _training as training
@@ -79,6 +82,33 @@ def test_data_that_are_not_available_are_listed_as_not_run(tmp_path, capsys):
     assert "nothing to do" in log  # and not the days it would take
 
 
+def test_several_runs_at_a_time_find_what_one_after_the_other_finds(results, tmp_path, capsys):
+    """In processes of their own; what takes time, and the time, may differ."""
+    found, _ = results
+    content = reproduce("13", "smoke", tmp_path, n_jobs=2)
+    assert content["cells"] == found["13"]["cells"]
+    assert capsys.readouterr().err.count("partita: run ") == len(
+        list((tmp_path / "smoke" / "runs").glob("*.json"))
+    )
+
+
+def test_data_that_are_missing_stop_no_other_run(monkeypatch, tmp_path, capsys):
+    def no_digits(run, *_):
+        if _data_of(run) == "digits":
+            raise InputError("no digits here")
+        return load_run_data(run, None)
+
+    monkeypatch.setattr(data_module, "load_run_data", no_digits)
+    content = reproduce("21", "smoke", tmp_path)
+    assert [cell.get("not_run") for cell in content["cells"]] == [
+        "no digits here",
+        "no digits here",
+        None,
+        None,
+    ]
+    assert capsys.readouterr().err.count("digits is left out: no digits here") == 1
+
+
 HANGS = """
 import time
 from partita.__main__ import main
@@ -117,11 +147,12 @@ def test_a_killed_run_resumes(partita, tmp_path):
 
 def test_the_time_left_follows_how_long_it_took():
     now = [0.0]
-    pace = Pace(100.0, lambda: now[0])
+    pace = Pace(100.0, clock=lambda: now[0])
     assert pace.left == 100
     now[0] = 100.0
     pace.done(50.0)
     assert 50 < pace.left < 100  # twice as slow as thought: about 100 s, cautiously
+    assert Pace(100.0, n_jobs=4, clock=lambda: now[0]).left == 25
 
 
 def test_durations_are_in_units_that_people_like():

@@ -30,6 +30,13 @@ def reproduce(
         ),
     ] = Path("partita-reproduce"),
     cache: Cache = None,
+    jobs: Annotated[
+        int,
+        typer.Option(
+            help="Runs at a time; on a GPU, several small networks at a time use it better.",
+            min=1,
+        ),
+    ] = 1,
     list_them: Annotated[bool, typer.Option("--list", help="Show what there is.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -50,7 +57,7 @@ def reproduce(
         return
     found = []
     for name in names_of(tables or []):
-        content = run(name, size, out, cache)
+        content = run(name, size, out, cache, jobs)
         found.append(content)
         if not as_json:
             show_table(content, out)

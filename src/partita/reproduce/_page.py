@@ -3,15 +3,16 @@
 ``python -m partita.reproduce FOLDER > docs/results/paper.md`` prints it; no number in it is typed.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ._earlier_table import read_table
 from ._layout import blocks, missing_settings, not_run
 from ._reproduce import command
+from ._rest import rest_section
 from ._sizes import SIZES
 from ._table_cells import Cell
 from ._tables import TITLES
@@ -50,7 +51,7 @@ def results_page(folder: Path) -> str:
         raise InputError(
             f"folder {str(folder)!r} has no results: give the --out of partita reproduce"
         )
-    parts = [HEAD, _overview(tables)]
+    parts = [HEAD, _overview(tables), rest_section(tables)]
     for content in tables.values():
         place = f"{content['size']}/{content['table']}.png"
         parts.append(
@@ -58,22 +59,13 @@ def results_page(folder: Path) -> str:
                 _section(content, f"{PICTURES}/{place}" if (folder / place).is_file() else None)
             )
         )
-    missing = [name for name in TITLES if name not in tables]
-    if missing:
-        parts.append(
-            "## Not run here\n\n"
-            + "\n".join(f"* {TITLES[name]}: `{command(name, 'full')}`" for name in missing)
-            + "\n"
-        )
     return "\n".join(parts)
 
 
 def _read(folder: Path, name: str) -> dict[str, Any] | None:
     """A table's file of the largest size there is."""
     for size in reversed(SIZES[1:]):
-        file = folder / size / f"{name}.json"
-        if file.is_file():
-            content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        if content := read_table(folder / size / f"{name}.json"):
             return content
     return None
 

@@ -2,11 +2,13 @@
 
 import json
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from .._support.atomic import write_atomic
 from ..errors import InputError
+from ._earlier_table import Content, EarlierTable, read_table, settings_of_runs
 from ._runner import carry_out
 from ._runs import Run, RunResult
 from ._sizes import check_size, plan_for
@@ -20,12 +22,17 @@ STAND_INS = {
 
 
 def reproduce(
-    name: str, size: str = "laptop", out: Any = "partita-reproduce", cache: Any = None
+    name: str,
+    size: str = "laptop",
+    out: Any = "partita-reproduce",
+    cache: Any = None,
+    n_jobs: int = 1,
 ) -> dict[str, Any]:
     """Run what a table of the paper needs, and compare the paper's numbers with ours.
 
     Finished runs are stored in ``out`` and not repeated: tables share runs, and an interrupted call
-    resumes where it stopped.
+    resumes where it stopped. Numbers in a table's file that were measured with the same settings
+    are kept, even if their runs are gone.
 
     Parameters
     ----------
@@ -39,6 +46,9 @@ def reproduce(
         ``SIZE/runs``.
     cache : path, optional
         Where downloaded data are stored, as for the loaders of :mod:`partita.datasets`.
+    n_jobs : int, default=1
+        How many runs are carried out at a time, each in a process of its own. On a GPU, several
+        small networks at a time use it better; times are then longer than those of a run alone.
 
     Returns
     -------
@@ -48,7 +58,7 @@ def reproduce(
     Raises
     ------
     InputError
-        If there is no such table or size, or ``out`` is a file.
+        If there is no such table or size, ``out`` is a file, or ``n_jobs`` is below 1.
 
     See Also
     --------
@@ -70,12 +80,24 @@ def reproduce(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out {str(folder)!r} is a file: give a folder")
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs < 1:
+        raise InputError(f"n_jobs is {n_jobs!r}: it must be a whole number, 1 or above")
     folder = folder / size
     runs = runs_of(wanted, size)
-    results = carry_out(wanted.title, size, runs, folder, None if cache is None else Path(cache))
-    content = table_content(wanted, size, runs, results)
-    write_atomic(folder / f"{wanted.name}.png", plot_table(content["title"], content["cells"]))
-    write_atomic(folder / f"{wanted.name}.json", table_bytes(content))
+    file = folder / f"{wanted.name}.json"
+    earlier = EarlierTable(read_table(file), runs)
+    results = carry_out(
+        wanted.title,
+        size,
+        runs,
+        folder,
+        None if cache is None else Path(cache),
+        int(n_jobs),
+        measured_before(wanted, size, earlier),
+    )
+    content = table_content(wanted, size, runs, results, earlier)
+    write_atomic(file.with_suffix(".png"), plot_table(content["title"], content["cells"]))
+    write_atomic(file, table_bytes(content))
     return content
 
 
@@ -89,13 +111,40 @@ def runs_of(wanted: Table, size: str) -> list[Run]:
     return list({run.name: run for run in runs}.values())
 
 
+def measured_before(wanted: Table, size: str, earlier: EarlierTable) -> set[str]:
+    """The runs of which an earlier file has every number that the table needs."""
+    measured: set[str] = set()
+    needed: set[str] = set()
+    for spec in wanted.cells:
+        cell = earlier.cell(spec)
+        for measurement in spec.measurements:
+            for run in plan_for(size, measurement.setting.data).runs(measurement.setting):
+                known = cell is not None and run.base_name in cell["of"]
+                (measured if known else needed).add(run.name)
+    return measured - needed
+
+
 def table_content(
-    wanted: Table, size: str, runs: Sequence[Run], results: dict[str, RunResult | str]
-) -> dict[str, Any]:
-    """The table as its file holds it."""
+    wanted: Table,
+    size: str,
+    runs: Sequence[Run],
+    results: dict[str, RunResult | str],
+    earlier: EarlierTable,
+) -> Content:
+    """The table as its file holds it, with what an earlier file has for runs that are not there."""
+    cells = [
+        fill_cell(
+            spec,
+            lambda setting: plan_for(size, setting.data).runs(setting),
+            results,
+            earlier.cell(spec),
+        )
+        for spec in wanted.cells
+    ]
+    used = {name for cell in cells for name in cell.get("of", ())}
     done = [result for result in results.values() if not isinstance(result, str)]
     stand_ins = sorted({run.details["stand_in"] for run in runs if run.details["stand_in"]})
-    return {
+    content = {
         "table": wanted.name,
         "title": wanted.title,
         "size": size,
@@ -106,11 +155,11 @@ def table_content(
         "seconds": round(sum(result["seconds"] for result in done)),
         "resumed": any(result.get("resumed", False) for result in done),
         "how": how(runs, results),
-        "cells": [
-            fill_cell(spec, lambda setting: plan_for(size, setting.data).runs(setting), results)
-            for spec in wanted.cells
-        ],
+        "settings": {name: own for name, own in settings_of_runs(runs).items() if name in used},
+        "cells": cells,
     }
+    missing = {run.base_name for run in runs if isinstance(results[run.name], str)}
+    return earlier.with_provenance(content) if used & missing else content
 
 
 def how(runs: Sequence[Run], results: dict[str, RunResult | str]) -> list[str]:
@@ -144,15 +193,24 @@ def _range(numbers: Iterable[int]) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def table_bytes(content: dict[str, Any]) -> bytes:
-    """JSON with a line for each cell."""
+def table_bytes(content: Content) -> bytes:
+    """JSON with a line for each cell, and one for the settings of each run."""
     head = json.dumps(
-        content | {"cells": []}, indent=1, allow_nan=False, ensure_ascii=False
-    ).removesuffix("[]\n}")
-    lines = ",\n  ".join(
-        json.dumps(cell, allow_nan=False, ensure_ascii=False) for cell in content["cells"]
+        {name: value for name, value in content.items() if name not in ("settings", "cells")},
+        indent=1,
+        allow_nan=False,
+        ensure_ascii=False,
+    ).removesuffix("\n}")
+    settings = ",\n  ".join(
+        f"{_json_line(name)}: {_json_line(own)}" for name, own in content["settings"].items()
     )
-    return f"{head}[\n  {lines}\n ]\n}}\n".encode()
+    cells = ",\n  ".join(map(_json_line, content["cells"]))
+    lines = f'"settings": {{\n  {settings}\n }},\n "cells": [\n  {cells}\n ]'
+    return f"{head},\n {lines}\n}}\n".encode()
+
+
+def _json_line(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
 def command(name: str, size: str) -> str:

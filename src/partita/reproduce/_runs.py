@@ -47,6 +47,11 @@ class Run:
     @property
     def name(self) -> str:
         """The name of its file."""
+        return f"{self.base_name}-seed{self.seed}"
+
+    @property
+    def base_name(self) -> str:
+        """The name of its file without the seed."""
         one = self.setting
         words = [one.data, one.method]
         if one.method == "partition":
@@ -55,7 +60,7 @@ class Run:
             words += [str(self.details["submodel"]), *(["patches"] if one.patches else [])]
         elif one.method != "constant":
             words.append(str(one.count))
-        return "-".join([*words, f"seed{self.seed}"])
+        return "-".join(words)
 
     @property
     def request(self) -> RunResult:

@@ -66,8 +66,14 @@ RunsOf = Callable[[Setting], list[Run]]
 Results = Mapping[str, RunResult | str]  # by a run's name: its result, or why it was not run
 
 
-def fill_cell(spec: CellSpec, runs_of: RunsOf, results: Results) -> Cell:
-    """The cell with our number and the difference, or why there is none."""
+def fill_cell(
+    spec: CellSpec, runs_of: RunsOf, results: Results, earlier: Cell | None = None
+) -> Cell:
+    """The cell with our number and the difference, or why there is none.
+
+    ``earlier`` is this cell as another call filled it with the same settings: its number stands in
+    for runs that are not there now, or is one of those of which the best is taken.
+    """
     cell: Cell = {
         "quantity": spec.quantity,
         "over": spec.over,
@@ -80,19 +86,34 @@ def fill_cell(spec: CellSpec, runs_of: RunsOf, results: Results) -> Cell:
         return cell | {"not_run": "printed by the paper, not implemented here"}
     pools = {one: _pool(one, runs_of, results) for one in spec.measurements}
     reasons = [pool for pool in pools.values() if isinstance(pool, str)]
-    if (reasons and spec.combine != "best") or len(reasons) == len(pools):
-        return cell | {"not_run": reasons[0]}
+    lacks_runs = bool(reasons) and (spec.combine != "best" or len(reasons) == len(pools))
+    if lacks_runs:
+        return cell | ({"not_run": reasons[0]} if earlier is None else _numbers(earlier))
     values = [one.of(pool) for one, pool in pools.items() if isinstance(pool, SeedPool)]
+    names = _run_names(spec, runs_of, results)
+    if reasons and earlier is not None:
+        values.append(float(earlier["ours"]))
+        names += [name for name in earlier["of"] if name not in names]
     ours = COMBINE[spec.combine](values)
     deviation = _deviation(spec, pools)
-    without = [one.setting for one, pool in pools.items() if isinstance(pool, str)]
+    without = [
+        one.setting
+        for one, pool in pools.items()
+        if isinstance(pool, str) and not {run.base_name for run in runs_of(one.setting)} & {*names}
+    ]
     return cell | {
         "ours": _json_number(ours),
         "difference": _json_number(_difference(ours, spec.paper)),
         **({} if deviation is None else {"deviation": _json_number(deviation)}),
         **({"without": _counts_text(without)} if without else {}),
-        "of": _run_names(spec, runs_of, results),
+        "of": names,
     }
+
+
+def _numbers(cell: Cell) -> Cell:
+    """What was measured for a cell."""
+    measured = ("ours", "difference", "deviation", "without", "of")
+    return {name: cell[name] for name in measured if name in cell}
 
 
 def _pool(measurement: Measurement, runs_of: RunsOf, results: Results) -> SeedPool | str:
@@ -118,7 +139,7 @@ def _run_names(spec: CellSpec, runs_of: RunsOf, results: Results) -> list[str]:
         for run in runs_of(measurement.setting)
         if not isinstance(results.get(run.name, ""), str)
     ]
-    return list(dict.fromkeys(run.name.rpartition("-")[0] for run in used))
+    return list(dict.fromkeys(run.base_name for run in used))
 
 
 def _counts_text(settings: Sequence[Setting]) -> str:
