@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._support.arrays import array_of
+from ._support.numbers import check_whole
 from ._support.optional import require
 from ._support.types import Array
 from .errors import InputError
@@ -203,9 +204,8 @@ class Certificates:
         >>> proof.silence_radius.tolist(), proof.survives(1, 1).tolist()
         ([4, 2], [True, False])
         """
-        for name, number in (("lying", lying), ("silent", silent)):
-            if not isinstance(number, int | np.integer) or isinstance(number, bool) or number < 0:
-                raise InputError(f"{name} is {number!r}: it must be a whole number, 0 or above")
+        check_whole("lying", lying, 0)
+        check_whole("silent", silent, 0)
         if silent == 0:
             return np.asarray(self.radius >= lying)
         if self.frontier is None:

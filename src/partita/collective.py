@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from . import kernels
+from ._support.numbers import check_whole
 from ._support.types import Array
-from .errors import InputError
 from .rules import Median, Rule, named_rule
 from .rules._ballots import as_ballots
 from .rules._base import GapRule
@@ -140,8 +140,7 @@ def certify_collective(
     >>> worst.changed, worst.units, worst.rows.tolist()
     (2, (0,), [0, 1])
     """
-    if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 1:
-        raise InputError(f"radius is {radius!r}: it must be a whole number, 1 or above")
+    check_whole("radius", radius, 1)
     if isinstance(rule, PooledRule):
         return _by_agreement(ballots, int(radius), rule, lower, upper)
     batch = _Batch(ballots, rule, reach, lower, upper, gate)
@@ -274,8 +273,7 @@ class _Batch:
     def __init__(
         self, ballots: Any, rule: Any, reach: Any, lower: Any, upper: Any, gate: int
     ) -> None:
-        if not isinstance(gate, int | np.integer) or isinstance(gate, bool) or gate < 0:
-            raise InputError(f"gate is {gate!r}: it must be a whole number, 0 or above")
+        check_whole("gate", gate, 0)
         self.rule, self.gate = named_rule(rule), int(gate)
         self.bounds: tuple[Array, ...] = ()
         if isinstance(self.rule, Median):

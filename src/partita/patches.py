@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._support.numbers import check_whole
 from ._support.types import Array
 from .certificates import Certificates, Counts
 from .errors import InputError
@@ -127,8 +128,7 @@ def certify_patches(
     >>> certify_patches(ballots, pixels, (3, 3), patch=(2, 1), rule="plurality").radius.tolist()
     [0]
     """
-    if not isinstance(n_patches, int | np.integer) or isinstance(n_patches, bool) or n_patches < 1:
-        raise InputError(f"n_patches is {n_patches!r}: it must be a whole number, 1 or above")
+    check_whole("n_patches", n_patches, 1)
     reach = _largest(patch_reach(partition, image_shape, patch))
     proof = certify(ballots, rule, reach=reach)
     tall, wide = _sides(patch, "patch")

@@ -117,7 +117,6 @@ def test_nothing_certified_changes_whatever_rows_are_inserted_and_deleted(case):
     table, estimator, n_submodels, spread, candidates, most = CASES[case]
     certified, changed, moved = np.zeros(most + 1, dtype=int), 0, 0
     queries = table([(*row, 0) for row in QUERIES])[0]
-    covers = ["bound"] if spread == 1 else ["bound", "exact"]
     for seed in range(2):
         rows = training_rows(np.random.default_rng(seed), 8 + 6 * seed)
         rows += rows[:1]  # a row that is there twice
@@ -133,6 +132,9 @@ def test_nothing_certified_changes_whatever_rows_are_inserted_and_deleted(case):
         proofs = []
         for rule in RULES:
             own = quiet(clone(clf).set_params(rule=rule), *table(rows))
+            # a rule without gaps has no integer program
+            exact = spread > 1 and not isinstance(rule, RunOff)
+            covers = ["bound", "exact"] if exact else ["bound"]
             proofs += [(rule, own.certify(queries, cover=cover)) for cover in covers]
         for size in range(1, (1 if seed else most) + 1):
             for attacked in attacks(rows, candidates, size):

@@ -15,6 +15,9 @@ def test_certificates_against_every_attack(rule):
     for row, reach in rows_and_reaches(0, 500):
         truth = attacker.truth(row, DECISIONS[type(rule)], reach=reach)
         bound = rule.certify(row[None], reach=reach).radius[0]
+        assert bound <= truth, (row, reach)
+        if isinstance(rule, RunOff):  # has no integer program
+            continue
         exact = rule.certify(row[None], reach=reach, cover="exact").radius[0]
         assert bound <= exact <= truth, (row, reach)
         if isinstance(rule, Plurality):

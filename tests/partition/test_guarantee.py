@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, families
+from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, families
 from partita.rules import RunOff, TopK, Tournament
 
 CANCER, TUMOUR = load_breast_cancer(return_X_y=True)
@@ -59,17 +59,32 @@ def test_overlapping_sets_survive_refitting():
     assert n_certified > 300
 
 
-@pytest.mark.parametrize(
-    "rule", ["plurality", "tournament", RunOff(), Tournament(margin=0.5), TopK(2)]
-)
+@pytest.mark.parametrize("rule", ["plurality", "tournament", Tournament(margin=0.5)])
 def test_the_integer_program_proves_no_less_than_the_bound(rule):
     clf = FeaturePartitionClassifier(TREE, n_submodels=7, spread=3, rule=rule)
     clf.fit(CANCER[::2], TUMOUR[::2])
-    X, labels = CANCER[1:40:2], [TUMOUR[1:40:2]] if isinstance(rule, TopK) else []
+    X = CANCER[1:40:2]
     assert clf.ballots(X).shape == (20, 21, 2)
-    bound, exact = clf.certify(X, *labels), clf.certify(X, *labels, cover="exact")
+    bound, exact = clf.certify(X), clf.certify(X, cover="exact")
     assert (bound.counts.what, bound.counts.total) == ("columns", 30)
     assert np.all(exact.radius >= bound.radius)
+
+
+@pytest.mark.parametrize("silent", [None, "detect"])
+@pytest.mark.parametrize("rule", [RunOff(), TopK(2)])
+def test_rules_without_gaps_have_no_integer_program(rule, silent):
+    """They used to return the bound under the name of the exact radius."""
+    clf = FeaturePartitionClassifier(TREE, n_submodels=7, spread=3, rule=rule)
+    clf.fit(CANCER[::2], TUMOUR[::2])
+    X, labels = CANCER[1:40:2], TUMOUR[1:40:2] if isinstance(rule, TopK) else None
+    proof = clf.certify(X, labels=labels, silent=silent)
+    assert (proof.counts.what, proof.counts.total) == ("columns", 30)
+    with pytest.raises(
+        InputError, match=r"cover='exact' is not supported with \w+\(.*use cover='bou"
+    ):
+        clf.certify(X, labels=labels, silent=silent, cover="exact")
+    with pytest.raises(InputError, match="cover is 'nonsense'"):
+        clf.certify(X, labels=labels, silent=silent, cover="nonsense")
 
 
 def test_an_interval_with_overlapping_sets_implies_the_radius():

@@ -6,13 +6,13 @@ It drives the attacks and checks of this package and knows none of their details
 import time
 import warnings
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
 from ..ensemble._base import FeaturePartitionEnsemble
@@ -118,8 +118,7 @@ def audit(
     started = time.monotonic()
     check_attacks(attacks)
     for name, value in (("rows", rows), ("most", 1 if most is None else most)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-            raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
+        check_whole(name, value, 1)
     pipeline_checks: list[Check] = []
     on_training = X is X_train
     if isinstance(model, Pipeline):

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._support.confidence import check_alpha
+from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
 from ..certificates import Counts
@@ -187,9 +188,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _check_settings(self) -> None:
         for name in ("epochs", "n_select", "n_certify", "batch_size"):
-            number = getattr(self, name)
-            if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-                raise InputError(f"{name} is {number!r}: it must be a whole number, 1 or above")
+            check_whole(name, getattr(self, name), 1)
         check_alpha(self.alpha)
 
     def _check_keep(self, d: int) -> int:

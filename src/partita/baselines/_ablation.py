@@ -9,11 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import SGDClassifier
-from sklearn.utils.multiclass import check_classification_targets
 
 from .._support.types import Array
 from ..certificates import Certificates
-from ..ensemble._target import target_array
+from ..ensemble._target import classes_of, target_array
 from ..errors import InputError
 from ._ablated_model import CERTIFICATION, SELECTION, AblatedModel
 from ._ablation_bounds import certify_votes, check_method
@@ -198,8 +197,8 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         """
         scaled = self._training_rows(X)
         labels = target_array(self, y)
-        check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes = classes_of(labels)
+        codes = np.searchsorted(classes, labels)
         if len(classes) < 2:
             raise InputError(
                 f"y holds one class, {classes.tolist()[0]!r}: give rows of at least two classes"

@@ -9,13 +9,13 @@ number; ``Delta = M / N`` (theory, section 8). Every bound is rounded to the saf
 import math
 from bisect import bisect_left
 from functools import lru_cache
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .._support.arrays import array_of
 from .._support.confidence import clopper_pearson
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..errors import InputError
 
@@ -194,8 +194,7 @@ def certify_votes(
 def check_kept_columns(d: Any, e: Any) -> None:
     """Refuse numbers of columns that make no ablation."""
     for name, number in (("d", d), ("e", e)):
-        if not isinstance(number, Integral) or isinstance(number, bool) or number < 1:
-            raise InputError(f"{name} is {number!r}: it must be a whole number, 1 or above")
+        check_whole(name, number, 1)
     if e > d:
         raise InputError(f"e is {e}, but there are only d = {d} columns to keep: lower e")
 

@@ -7,13 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from .._support.types import Array
 from ..certificates import Certificates, Counts
-from ..ensemble._target import numeric_target, target_array
-from ..errors import InputError
+from ..ensemble._target import classes_of, numeric_target, target_array
 from ..rules import Median
 from ..rules._bounds import bounds_around
 from ..tables._memory import open_table
@@ -84,14 +82,8 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
         table = self._open(X, reset=True)
         labels = target_array(self, y)
         check_consistent_length(labels, np.empty(table.n_rows))
-        try:
-            check_classification_targets(labels)
-            self.classes_, counts = np.unique(labels, return_counts=True)
-        except TypeError as exc:
-            raise InputError(
-                "y mixes labels that cannot be sorted, such as texts and numbers: make them all "
-                "one type"
-            ) from exc
+        self.classes_ = classes_of(labels)
+        counts = np.bincount(np.searchsorted(self.classes_, labels))
         self.constant_ = self.classes_[np.argmax(counts)]
         return self
 

@@ -10,8 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates
+from ..ensemble._target import classes_of, target_array
 from ..errors import InputError
 from ._bands import band_pixels, certify_bands, check_bands
 from ._masks import ablate
@@ -54,6 +56,8 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels.
     model_ : classifier
         The fitted classifier of bands.
+    n_features_in_ : int
+        Values per image.
 
     See Also
     --------
@@ -110,7 +114,9 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted classifier.
         """
-        images, labels = self._images(X), np.asarray(y)
+        images, labels = self._images(X), target_array(self, y)
+        check_whole("epochs", self.epochs, 1)
+        check_whole("batch_size", self.batch_size, 1)
         check_bands(self.kind, self.size, self._shape)
         if not 0 < self.threshold <= 1:
             raise InputError(f"threshold is {self.threshold!r}: it must be above 0 and at most 1")
@@ -118,7 +124,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(
                 f"y has shape {labels.shape} for {len(images)} images: expected one label per image"
             )
-        self.classes_ = np.unique(labels)
+        self.classes_ = classes_of(labels)
         bands = band_pixels(self.kind, self.size, self._shape)
         rng = np.random.default_rng(self.random_state)
         model = clone(
@@ -133,7 +139,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 masks = bands[rng.integers(len(bands), size=len(batch))]
                 rows = self._encode(images[batch], masks)
                 model.partial_fit(rows, labels[batch], classes=self.classes_)
-        self.model_ = model
+        self.model_, self.n_features_in_ = model, int(np.prod(self.image_shape))
         return self
 
     def votes(self, X: Any) -> Array:

@@ -11,8 +11,6 @@ from ..errors import InputError
 
 def parse_split(given: str | None) -> tuple[str, str] | None:
     """COLUMN=VALUE as a pair."""
-    from ..errors import InputError
-
     if given is None:
         return None
     column, equals, value = given.partition("=")
@@ -23,8 +21,6 @@ def parse_split(given: str | None) -> tuple[str, str] | None:
 
 def parse_offset(given: list[str] | None) -> dict[str, float] | float | None:
     """Head starts: LABEL=VOTES each, or one number, a multiple of the labels' log shares."""
-    from ..errors import InputError
-
     if not given:
         return None
     if len(given) == 1 and "=" not in given[0]:
@@ -85,8 +81,6 @@ def with_reference(
     ctx: typer.Context, training: Any, reference: str | None, exchanges: int | None
 ) -> Any:
     """The training table with the trusted rows that its partition is learnt from, if any."""
-    from ..errors import InputError
-
     if reference is None:
         if exchanges is not None:
             raise InputError("exchanges goes with reference: add --reference FILE, or leave it out")

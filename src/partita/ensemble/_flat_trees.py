@@ -18,7 +18,6 @@ import numpy as np
 from .. import kernels
 from .._support.types import Array
 
-BITS = 32  # categories in a word
 WORDS = 8  # of a set of categories: codes 0 to 255
 LEAF = -1  # the column that a leaf looks at
 KINDS = {"threshold": "f8", "start": "f8", "missing_left": "?", "categories": "u4"}  # else i4

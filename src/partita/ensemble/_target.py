@@ -34,6 +34,18 @@ def target_array(estimator: Any, y: Any) -> Array:
     return target
 
 
+def classes_of(labels: Array) -> Array:
+    """Return the sorted classes of an array of labels."""
+    try:
+        check_classification_targets(labels)
+        return np.unique(labels)
+    except TypeError as exc:
+        raise InputError(
+            "y mixes labels that cannot be sorted, such as texts and numbers: make them all one "
+            "type"
+        ) from exc
+
+
 def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
     """Return the labels as submodels learn them, and all classes, sorted.
 
@@ -53,14 +65,7 @@ def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
             )
         return positions, classes
     labels = target_array(ensemble, y)
-    try:
-        check_classification_targets(labels)
-        found = np.unique(labels)
-    except TypeError as exc:
-        raise InputError(
-            "y mixes labels that cannot be sorted, such as texts and numbers: make them all "
-            "one type"
-        ) from exc
+    found = classes_of(labels)
     if ensemble.classes is None:
         return labels, found
     classes = _given_classes(ensemble.classes)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from ..certificates import Certificates
 from ..errors import InputError
-from ._scores import check_about_predictions, check_radius, worst_case_precision
+from ._scores import check_about_predictions, worst_case_precision
 
 SHOWN_LABELS = 10
 
@@ -122,7 +123,7 @@ def certified_alarms(y: Any, proof: Certificates, positive: Any, radius: int = 0
     >>> alarms.recall, alarms.precision
     (0.5, 0.5)
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     check_about_predictions(proof, "an alarm")
     labels = None if y is None else array_of("y", y)
     known = proof.prediction if labels is None else np.append(proof.prediction, labels)

@@ -7,13 +7,13 @@ The estimator may be a pipeline or a search; all that is known of it is that som
 from collections.abc import Callable
 from typing import Any
 
+from .._support.numbers import check_whole
 from ..certificates import Certificates
 from ..errors import InputError
 from ._scores import (
     certified_accuracy,
     certified_balanced_accuracy,
     certified_recall,
-    check_radius,
 )
 
 
@@ -58,7 +58,7 @@ def certified_scorer(
     >>> certified_scorer(radius=1, score="balanced")(model, X[1::2], y[1::2]) > 0.5
     True
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     check_score(score)
 
     def scorer(estimator: Any, X: Any, y: Any) -> float:

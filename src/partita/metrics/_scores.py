@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from ..certificates import Certificates
 from ..errors import InputError
 from ._curves import correct_radius
@@ -42,7 +43,7 @@ def certified_accuracy(y: Any, proof: Certificates, radius: int = 0) -> float:
     >>> certified_accuracy([0, 1], proof, radius=0), certified_accuracy([0, 1], proof, radius=1)
     (1.0, 0.5)
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     return float(np.mean(correct_radius(y, proof) >= radius))
 
 
@@ -81,7 +82,7 @@ def certified_recall(y: Any, proof: Certificates, radius: int = 0) -> dict[Any, 
     >>> certified_recall([0, 0, 1, 0], proof, radius=1)
     {0: 0.3333333333333333, 1: 0.0}
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     check_about_labels(proof, "recall")
     right = correct_radius(y, proof) >= radius
     labels, which = np.unique(array_of("y", y), return_inverse=True)
@@ -168,7 +169,7 @@ def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 
     >>> worst_case_precision([0, 0, 1, 1], proof, label=0, radius=1)  # the last row can be made a 0
     0.5
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     check_about_predictions(proof, "precision")
     safe = correct_radius(y, proof) >= radius
     own = array_of("y", y) == label
@@ -210,12 +211,6 @@ def median_radius(y: Any, proof: Certificates) -> float:
     (2.0, -inf)
     """
     return float(np.median(correct_radius(y, proof)))
-
-
-def check_radius(radius: Any) -> None:
-    """Raise if this is not a radius."""
-    if not isinstance(radius, int | np.integer) or isinstance(radius, bool) or radius < 0:
-        raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
 
 
 def check_about_labels(proof: Certificates, what: str) -> None:

@@ -4,13 +4,13 @@ Nothing here looks at the values of the training table, except to warn of refere
 rows of it.
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
+from .._support.numbers import check_whole
 from .._support.strictness import warn_or_raise
 from .._support.types import Array
 from ..errors import InputError
@@ -147,14 +147,7 @@ class Informed:
             The units of each set.
         """
         n_sets = count_sets(n_submodels, units, spread)
-        if (
-            not isinstance(self.exchanges, Integral)
-            or isinstance(self.exchanges, bool)
-            or self.exchanges < 0
-        ):
-            raise InputError(
-                f"exchanges is {self.exchanges!r}: it must be a whole number, 0 or above"
-            )
+        check_whole("exchanges", self.exchanges, 0)
         information = self.information()
         best = np.array(
             [max(information[column] for column in columns) for columns in units.columns]

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from .._support.atomic import write_atomic
+from .._support.numbers import check_whole
 from ..errors import InputError
 from ._earlier_table import Content, EarlierTable, read_table, settings_of_runs
 from ._runner import carry_out
@@ -80,8 +80,7 @@ def reproduce(
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out {str(folder)!r} is a file: give a folder")
-    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs < 1:
-        raise InputError(f"n_jobs is {n_jobs!r}: it must be a whole number, 1 or above")
+    check_whole("n_jobs", n_jobs, 1)
     folder = folder / size
     runs = runs_of(wanted, size)
     file = folder / f"{wanted.name}.json"

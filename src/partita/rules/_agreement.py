@@ -12,6 +12,7 @@ import numpy as np
 
 from .. import kernels
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
@@ -68,12 +69,7 @@ class Agreement(Settings):
 
     def check(self) -> None:
         """Raise if a setting cannot be right."""
-        if (
-            not isinstance(self.radius, Integral)
-            or isinstance(self.radius, bool)
-            or self.radius < 1
-        ):
-            raise InputError(f"radius is {self.radius!r}: it must be a whole number, 1 or above")
+        check_whole("radius", self.radius, 1)
         if self.side not in SIDES:
             raise InputError(f"side is {self.side!r}: it must be one of {', '.join(SIDES)}")
 

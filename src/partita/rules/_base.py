@@ -16,7 +16,7 @@ from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
 from ._frontier import gap_frontier, with_frontier
-from ._overlap import check_cover, overlap_radius
+from ._overlap import check_bound_only, check_cover, overlap_radius
 from ._reach import Reach
 
 
@@ -169,7 +169,7 @@ class Rule(Settings):
             default it counts submodels.
         cover : {"bound", "exact"}, default="bound"
             With ``reach``: a fast sound bound, or an integer program for each row that the bound
-            leaves undecided.
+            leaves undecided (only for rules that decide by gaps: plurality and tournament).
         time_limit : float, default=10.0
             Seconds per integer program; after that its dual bound is used, so the result stays
             sound.
@@ -212,6 +212,7 @@ class Rule(Settings):
         self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
     ) -> Certificates:
         """Convert a radius in submodels: as many units as reach no more submodels than that."""
+        check_bound_only(self, cover)
         return count_units(proof, reach, reach.from_submodels(proof.radius))
 
     def decision(self, ballots: Array) -> Certificates:

@@ -1,12 +1,13 @@
 """The median of the submodels' values, for regression."""
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from .. import kernels
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates, Counts
 from ..errors import InputError
@@ -239,8 +240,7 @@ class Median(GapRule):
         high : array of shape (n_samples,)
             The prediction stays at or below this; inf where nothing holds it.
         """
-        if not isinstance(radius, Integral) or isinstance(radius, bool) or radius < 0:
-            raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
+        check_whole("radius", radius, 0)
         array = np.sort(self.votes(votes), axis=1)
         n_rows, n_submodels = array.shape
         if reach is not None:

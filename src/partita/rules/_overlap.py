@@ -20,7 +20,6 @@ from .._support.types import Array
 from ..errors import InputError
 from ._reach import Reach
 
-FAR = 2**62  # the budget against an opponent that cannot win
 ROUNDING = 1e-6  # slack for the solver's floating point before a dual bound is rounded
 INFEASIBLE = 2  # scipy's status for a program without a solution
 
@@ -34,6 +33,15 @@ def check_cover(cover: Any, time_limit: Any) -> None:
         )
     if not isinstance(time_limit, int | float) or not time_limit > 0:
         raise InputError(f"time_limit is {time_limit!r}: it must be a number of seconds above 0")
+
+
+def check_bound_only(rule: Any, cover: str) -> None:
+    """Refuse the integer program with a rule that does not decide by gaps."""
+    if cover == "exact":
+        raise InputError(
+            f"cover='exact' is not supported with {rule!r}, which does not decide by gaps: use "
+            "cover='bound', or rule='tournament' or 'plurality'"
+        )
 
 
 def overlap_radius(
@@ -62,7 +70,7 @@ def _exact_radius(
     ``bound`` is a radius known to be safe.
     """
     deadline = time.monotonic() + time_limit
-    opponents = np.flatnonzero(budgets != FAR)
+    opponents = np.flatnonzero(budgets != kernels.FAR)
     totals = losses[opponents].astype(np.int64) @ reach.groups.T
     spent = np.cumsum(-np.sort(-totals, axis=1), axis=1)
     safe = (spent <= budgets[opponents, None]).sum(axis=1)  # no attack on so many groups succeeds

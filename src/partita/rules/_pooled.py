@@ -6,13 +6,13 @@ else: the proof rests on that.
 """
 
 from math import comb
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from .. import kernels
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
@@ -196,8 +196,7 @@ class PooledValues(PooledRule):
     def interval(self, votes: Any, radius: int, reach: None = None) -> tuple[Array, Array]:
         """Bound the prediction under an attack on ``radius`` groups; infinite beyond the rule's."""
         values = self.model_values(votes)
-        if not isinstance(radius, Integral) or isinstance(radius, bool) or radius < 0:
-            raise InputError(f"radius is {radius!r}: it must be a whole number, 0 or above")
+        check_whole("radius", radius, 0)
         if radius > self.radius:
             return np.full(len(values), -np.inf), np.full(len(values), np.inf)
         design = complete_design(self.n_groups, self.radius)

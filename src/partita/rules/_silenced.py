@@ -22,7 +22,7 @@ from ._ballots import as_ballots
 from ._base import GapRule, Rule, count_units
 from ._frontier import in_units, with_frontier
 from ._median import Median
-from ._overlap import check_cover, overlap_radius
+from ._overlap import check_bound_only, check_cover, overlap_radius
 from ._pooled import PooledLabels, PooledValues
 from ._reach import Reach
 from ._silenced_pools import SilencedLabels, SilencedValues
@@ -139,6 +139,8 @@ class SilencedVotes(Rule):
             )
         over = None if reach is None else Reach(reach, array.shape[1])
         if over is not None:
+            check_cover(cover, time_limit)
+            check_bound_only(self, cover)
             proof = count_units(proof, over, over.from_submodels(proof.radius))
         return with_frontier(proof, self, array, over, given)
 

@@ -254,11 +254,9 @@ class SilencedValues(SilencedPools, PooledValues):
             endless = np.full(len(heard.rows), np.inf)
             return -endless, endless
         values = self._values_of(ballots, heard)
-        return kernels.agreement_bounds(
-            values, self._tables(design, heard, radius), SIDES[self.side]
-        )
+        return kernels.agreement_bounds(values, self._tables(design, radius), SIDES[self.side])
 
-    def _tables(self, design: Design, heard: Heard, radius: int) -> tuple[Array, ...]:
+    def _tables(self, design: Design, radius: int) -> tuple[Array, ...]:
         """Return the sets that bound an attack on ``radius`` groups.
 
         An attacker who may break the silence brings back sets of up to ``self.radius`` groups.
@@ -285,9 +283,7 @@ class SilencedValues(SilencedPools, PooledValues):
     ) -> Array:
         lower, upper = check_row_bounds(bounds[0], bounds[1], len(ballots))
         rows = heard.rows
-        tables = self._tables(design, heard, size) if size else design.bounds(0)
-        if size == 0 and self.detected:
-            tables = self._tables(design, heard, 0)
+        tables = self._tables(design, size) if size or self.detected else design.bounds(0)
         agreement: Agreement = self.rule._agreement
         values = self._values_of(ballots, heard)
         return agreement._value_falls_by(values, tables, lower[rows], upper[rows])

@@ -1,18 +1,19 @@
 """Top-k: does a label stay among the k with the most votes?"""
 
 from dataclasses import replace
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 
 from .. import kernels
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._ballots import as_ballots, vote_shares
 from ._base import Rule, count_units, run_kernel
 from ._frontier import in_units, with_frontier
+from ._overlap import check_bound_only, check_cover
 from ._reach import Reach
 
 
@@ -52,8 +53,7 @@ class TopK(Rule):
         self.k = k
 
     def check(self) -> None:
-        if not isinstance(self.k, Integral) or isinstance(self.k, bool) or self.k < 1:
-            raise InputError(f"k is {self.k!r}: it must be a whole number, 1 or above")
+        check_whole("k", self.k, 1)
 
     def certify(  # type: ignore[override]  # labels come first: the radius is about them
         self,
@@ -74,8 +74,8 @@ class TopK(Rule):
         reach : array-like of bool, shape (n_units, n_submodels), optional
             Which submodels each unit reaches, where units overlap; the radius then counts units. By
             default it counts submodels.
-        cover : {"bound", "exact"}, default="bound"
-            Accepted for the sake of other rules; top-k has only the bound.
+        cover : {"bound"}, default="bound"
+            Top-k has only the bound.
         time_limit : float, default=10.0
             Accepted for the sake of other rules.
 
@@ -106,6 +106,8 @@ class TopK(Rule):
         proof = replace(self._about(array, given), truth=given)
         if reach is None:
             return with_frontier(proof, self, array, None, given)
+        check_cover(cover, time_limit)
+        check_bound_only(self, cover)
         over = Reach(reach, n_submodels)
         proof = count_units(proof, over, over.from_submodels(proof.radius))
         return with_frontier(proof, self, array, over, given)

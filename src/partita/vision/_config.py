@@ -4,9 +4,9 @@ PixelSetClassifier documents the meaning of every field; nothing here builds or 
 """
 
 from dataclasses import asdict, dataclass, fields
-from numbers import Integral, Real
 from typing import Any
 
+from .._support.numbers import check_number, check_whole
 from ..errors import InputError
 
 AT_LEAST_ONE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")
@@ -52,10 +52,7 @@ class PixelSetConfig:
                 f"width is {self.width}, which is not a multiple of heads={self.heads}: change one "
                 "of them"
             )
-        if not isinstance(self.shift, Integral) or self.shift < 0:
-            raise InputError(
-                f"shift is {self.shift!r}: it must be a whole number of pixels, 0 or above"
-            )
+        check_whole("shift", self.shift, 0)
         check_views(self.views, self.shift)
         for name, limit in (
             ("learning_rate", None),
@@ -74,26 +71,10 @@ class PixelSetConfig:
         return [field.name for field in fields(cls)]
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Refuse what is not a whole number of at least that."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or above")
-
-
 def check_views(views: Any, shift: int) -> None:
     """Refuse views at prediction that training did not prepare the networks for."""
     if views not in (1, 5, 9) or (views > 1 and shift < 1):
         raise InputError(
             f"views is {views!r}: give 1, 5 or 9, and only 1 with shift=0, since the networks saw "
             "no shifted image in training"
-        )
-
-
-def check_number(name: str, value: Any, limit: float | None) -> None:
-    """Refuse what is not a number from 0 up to the limit, which is excluded."""
-    below = float("inf") if limit is None else limit
-    if not isinstance(value, Real) or not 0 <= float(value) < below:
-        raise InputError(
-            f"{name} is {value!r}: it must be a number, at least 0"
-            + ("" if limit is None else f" and below {limit:g}")
         )

@@ -3,7 +3,6 @@
 Alone, such an estimator is one network over all pixels.
 """
 
-from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -73,8 +72,8 @@ class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         shares = self.predict_proba(X)
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
-    @abstractmethod
     def fit_submodels(
         self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> Any:
         """Train one submodel for each set of columns; FeaturePartitionClassifier calls this."""
+        raise NotImplementedError

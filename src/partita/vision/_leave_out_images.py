@@ -6,13 +6,13 @@ that a patch does not move) is said in the certificates and in the class.
 
 import time
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
 from ..certificates import Certificates, Counts
@@ -351,16 +351,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _check_parameters(self) -> None:
         for name in ("n_patches", "members"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-                raise InputError(f"{name} is {value!r}: it must be a whole number, 1 or above")
+            check_whole(name, getattr(self, name), 1)
         if self.training not in ("trusted", "attackable"):
             raise InputError(f"training is {self.training!r}: give 'trusted' or 'attackable'")
-        if (
-            not isinstance(self.random_state, Integral)
-            or isinstance(self.random_state, bool)
-            or self.random_state < 0
-        ):
-            raise InputError(
-                f"random_state is {self.random_state!r}: it must be a whole number, 0 or above"
-            )
+        check_whole("random_state", self.random_state, 0)

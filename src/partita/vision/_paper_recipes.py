@@ -7,8 +7,8 @@ from typing import Any
 
 from torch import nn
 
+from .._support.numbers import check_number, check_whole
 from ..errors import InputError
-from ._config import check_number
 from ._paper_networks import network_in_network, resnet9
 
 
@@ -56,9 +56,7 @@ def recipe_for(network: Any, image_shape: Any, **given: Any) -> Recipe:
         PAPER[network], **{name: value for name, value in given.items() if value is not None}
     )
     for name, least in (("epochs", 1), ("batch_size", 2), ("shift", 0), ("erase", 0)):
-        value = getattr(recipe, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-            raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or above")
+        check_whole(name, getattr(recipe, name), least)
     shorter = min(image_shape[:2])
     for name in ("shift", "erase"):
         if getattr(recipe, name) >= shorter:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..errors import InputError
 
@@ -92,8 +93,7 @@ def choose_grid(
 
     Patches of several shapes are inside a patch of the greatest height and the greatest width.
     """
-    if not isinstance(windows, Integral) or isinstance(windows, bool) or windows < 1:
-        raise InputError(f"windows is {windows!r}: it must be a whole number, 1 or above")
+    check_whole("windows", windows, 1)
     height, width = int(image_shape[0]), int(image_shape[1])
     tall, wide = (max(sides) for sides in zip(*patches, strict=True))
     grids = [

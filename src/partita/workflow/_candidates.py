@@ -85,7 +85,7 @@ def candidates(
 
     ``partition`` and ``leave_out`` are the two ensembles with everything set but their sizes.
     """
-    variants = label_variants(radius) if labels else value_variants()
+    variants = label_variants() if labels else value_variants()
     sizes = _given("submodels", submodels, 2 * radius + 1, n_units)
     for size in SUBMODELS if sizes is None else sizes:
         if 2 * radius < size <= n_units:
@@ -104,7 +104,7 @@ def candidates(
             yield Candidate(LEAVE_OUT, options, ensemble, [Variant()])
 
 
-def label_variants(radius: int) -> list[Variant]:
+def label_variants() -> list[Variant]:
     """The default rule, others on the same ballots, and a full model behind the default."""
     priors = [Variant({"prior": prior}, Tournament(prior=prior)) for prior in PRIORS]
     return [

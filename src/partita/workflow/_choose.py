@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.progress import log
 from .._support.types import Array
 from ..ensemble._empty_proofs import is_nearly_constant
@@ -22,7 +23,6 @@ from ..ensemble._fallback import fallback_scores
 from ..ensemble._full_model import fit_full_model, full_predictions
 from ..errors import EmptyProofWarning, InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy
-from ..metrics._scores import check_radius
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
 from ._candidates import Candidate, Variant, candidates
@@ -124,7 +124,7 @@ def choose(
     >>> bool((clf.certify(X[1::2]).radius >= 1).mean() > 0.8)
     True
     """
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     is_number = tolerance is not None or relative is not None
     task = TASKS["regression" if is_number else "classification"]
     common = {"units": units, "trusted": trusted, "random_state": random_state}

@@ -14,11 +14,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.optional import require
 from ..ensemble._classifier import FeaturePartitionClassifier
 from ..errors import InputError
 from ..metrics import certified_alarms
-from ..metrics._scores import check_radius
 from ..rules import Tournament
 from ._certified_table import CertifiedTable
 
@@ -171,7 +171,7 @@ def search_offsets(
             f"ensemble is a {type(ensemble).__name__}: give a fitted FeaturePartitionClassifier"
         )
     check_is_fitted(ensemble, "estimators_")
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     rule = ensemble.rule_
     if not isinstance(rule, Tournament):
         raise InputError(f"offsets belong to the tournament, not to {rule!r}: fit with that rule")

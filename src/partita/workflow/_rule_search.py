@@ -14,13 +14,13 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.arrays import array_of
+from .._support.numbers import check_whole
 from .._support.optional import require
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
 from ..ensemble._leave_out import LeaveOutEnsemble
 from ..errors import EmptyProofWarning, InputError
 from ..metrics._scorer import certified_score, check_score
-from ..metrics._scores import check_radius
 from ..rules import Rule, TopK, named_rule
 from ._certified_table import CertifiedTable
 from ._tasks import TASKS
@@ -144,7 +144,7 @@ def search_rules(
             "certified_scorer, or use partita.choose"
         )
     check_is_fitted(ensemble, "estimators_")
-    check_radius(radius)
+    check_whole("radius", radius, 0)
     check_score(score)
     given = [named_rule(rule) for rule in ([rules] if isinstance(rules, str | Rule) else rules)]
     if not given:

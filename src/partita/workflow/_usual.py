@@ -15,6 +15,7 @@ import numpy as np
 
 from .._support.confidence import clopper_pearson
 from .._support.json_values import json_value
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..errors import InputError
 from ._evidence import ALL_SOURCES, Evidence, evidence, source_names, source_units
@@ -235,7 +236,7 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
 
 def usual_of(model: Any, pieces: Iterable[Array], every: int = 1) -> Usual:
     """What :func:`learn_usual` finds, from ballots of the clean rows in pieces."""
-    check_every(every)
+    check_whole("every", every, 1)
     n_rows, found = 0, []
     for ballots in pieces:
         own = ballots[-n_rows % every :: every]
@@ -257,12 +258,6 @@ def usual_of(model: Any, pieces: Iterable[Array], every: int = 1) -> Usual:
             )
         ),
     )
-
-
-def check_every(every: Any) -> None:
-    """Refuse what is not a number of rows."""
-    if isinstance(every, bool) or not isinstance(every, int | np.integer) or every < 1:
-        raise InputError(f"every is {every!r}: it must be a whole number, 1 or above")
 
 
 def fingerprint(usual: Usual) -> str:

@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._support.confidence import check_alpha
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..errors import InputError
 from ._betting import FACTORS, ROUNDING, Bets
 from ._evidence import evidence
-from ._usual import Usual, check_every, fingerprint
+from ._usual import Usual, fingerprint
 from ._watch_result import Alarm, SourceRate, Trace, WatchResult
 
 AT_ONCE = 4096  # rows, to bound memory
@@ -75,7 +76,7 @@ class Watcher:
         usual.check_model(model)
         self.model, self.usual = model, usual
         self.every = usual.every if every is None else every
-        check_every(self.every)
+        check_whole("every", self.every, 1)
         self.false_alarms = float(false_alarms)
         n_tests = len(usual.sources)
         # one half is for usual rates that are taken too low, one for luck with the bets
