@@ -42,8 +42,8 @@ def main() -> None:
     print("|" + "---|" * (len(SHAPES) + 3))
     line = " | ".join(str(ours[height * width]) for height, width in SHAPES)
     print(
-        f"| feature partition, 115 submodels, tournament | {line} | training + evasion | pixels "
-        "anywhere, any number of patches |"
+        f"| feature partition, 115 submodels, tournament | {line} | training (same place) + "
+        "evasion | pixels anywhere, any number of patches |"
     )
     for one in results():
         if (one["data"], one["rows"], one["n_patches"]) == ("cifar10", "test", 1):

@@ -131,7 +131,7 @@ def _run(given):
         "networks_fitted": len(clf.networks_) - before,  # in this run, which may have resumed
         "fit_seconds": round(fitted, 1),
         "seconds_per_image": round(clf.seconds_per_image_, 6),
-        "questions_per_image": round(clf.questions_per_image_, 1),
+        "questions_per_image": round(clf.evaluations_per_image_, 1),
         "accuracy": round(100 * certified_accuracy(y_held, proof, 0), 2),
         "certified": [
             round(100 * certified_accuracy(y_held, proof, r), 2)

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results" / "patches"
-THREATS = {"trusted": "evasion", "attackable": "training + evasion"}
+THREATS = {"trusted": "evasion", "attackable": "training (same place) + evasion"}
 COLUMNS = [
     "data, rows",
     "patch",
@@ -17,7 +17,7 @@ COLUMNS = [
     "settings",
     "fit",
     "per image",
-    "questions",
+    "models evaluated",
     "accuracy",
     "certified",
 ]

@@ -43,10 +43,10 @@ def right_after_backdoor(model, data, owned, target):
 
 
 # %%
-# Two tasks: tumours as a table, where malignant ones shall pass as benign (label 1), and
-# handwritten digits as images, where every digit shall be read as an 8. Three models: a forest on
-# all columns; randomized ablation, which is proven against changed rows alone; and partita's vote
-# of 21 trees, which is proven against both attacks together.
+# Two tasks: tumours as a table, where malignant ones are to pass as benign (label 1), and
+# handwritten digits as images, where every digit is to be read as an 8. Three models: a forest on
+# all columns; randomized ablation, which is certified against changed rows only; and partita's vote
+# of 21 trees, which is certified against both attacks together.
 
 X, y = load_breast_cancer(return_X_y=True)
 digits = load_digits()

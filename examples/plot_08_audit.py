@@ -34,8 +34,8 @@ print(f"{len(found.lines)} kinds of attack and radius, {len(found.checks)} check
 
 # %%
 # For every attack and every r: the accuracy under the strongest attack that was found, beside the
-# accuracy that is certified against all attacks. The distance between the two is what the proof
-# gives away, or what no attack has found yet. It can never be negative.
+# accuracy that is certified against all attacks. A gap between the two means that the certificate
+# is conservative, or that no attack tried so far is strong enough. It can never be negative.
 
 _, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 attacks = dict.fromkeys(line.attack for line in found.lines)

@@ -41,10 +41,10 @@ if story:
 # ---------------------------------------------------
 #
 # :func:`partita.choose` fitted both methods in several sizes on batches 1 and 2 and judged them on
-# batch 3: where the world changes, rows of the same months as training promise too much. Even the
-# next batch is kind. The left figure shows every setting there, the right one what the recommended
-# model and the best of the other method, fitted on all three batches, prove months later. Under
-# such drift many small submodels prove more than batch 3 can tell.
+# batch 3: under drift, rows from the same months as the training rows promise too much. Even the
+# next batch is optimistic. The left figure shows every setting there, the right one what the
+# recommended model and the best of the other method, fitted on all three batches, prove months
+# later. Under such drift many small submodels prove more than batch 3 suggests.
 if story:
     print(story.answers["certified"])
     story.answers["certified"].plot()

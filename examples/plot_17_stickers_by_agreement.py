@@ -10,7 +10,7 @@ answers without its window never saw it.
 
 # %%
 # Digits of 8 x 8 pixels, and stickers of 2 x 2. Nine windows make 36 pairs. Training is trusted
-# here, so one network takes the part of all models; it has learnt to do without any two windows.
+# here, so one network stands in for all models; it has learnt to do without any two windows.
 
 import json
 from importlib.resources import files
@@ -39,7 +39,7 @@ clf.fit(data.X_train, data.y_train)
 proof = clf.certify(data.X_test)
 print(f"{certified_accuracy(data.y_test, proof, radius=0):.1%} right")
 print(f"{certified_accuracy(data.y_test, proof, radius=1):.1%} right whatever the sticker shows")
-print(f"{clf.questions_per_image_:.0f} of {len(clf.left_out_)} models asked per image")
+print(f"{clf.evaluations_per_image_:.0f} of {len(clf.left_out_)} models evaluated per image")
 
 # %%
 # One test image with a sticker, as four of the 36 models see it. A model whose windows (orange)

@@ -67,6 +67,7 @@ def test_rectangles_of_an_area_are_certified_one_by_one():
         )
         assert 0 < proof.radius.mean() < 1
         assert proof.counts.what == f"patches of {shape[0]} x {shape[1]} pixels"
+        assert proof.counts.trusted == ("other places of the training images",)
 
 
 @pytest.mark.parametrize(

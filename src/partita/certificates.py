@@ -19,6 +19,8 @@ from .silence import Silence
 
 __all__ = ["Certificates", "Counts"]
 
+# what a proof may trust besides columns
+TRAINING_TABLE, TRAINING_IMAGES = "the training table", "the training images"
 SHOWN_ROWS = 5  # in a notebook
 SHOWN_RADII = 12  # bars in a notebook; larger radii share the last one
 
@@ -34,7 +36,8 @@ class Counts:
     total : int
         How many of them there are.
     trusted : tuple of str
-        Columns that no attacker can touch.
+        What no attacker can touch: columns, or a whole table, such as ``"the training table"`` if a
+        proof covers changed rows only.
 
     See Also
     --------

@@ -9,8 +9,8 @@
     │   TypeError)                                predict
     ├── StoreError (also a ValueError)            a stored model that cannot be read or trusted, or
     │                                             a model that cannot be stored
-    ├── SoundnessError (also a ValueError)        what would have been a SoundnessWarning, with
-    │                                             strict=True
+    ├── SoundnessError (also a ValueError)        something voids the proof for certain, or would
+    │                                             void it and strict=True
     └── MissingExtraError (also an ImportError)   an optional library is not installed: how to
                                                   install it
 

@@ -1,7 +1,9 @@
 """Image patches: which submodels a patch touches, and the certificate against it.
 
-An attacker with a patch owns all pixels under it. Where it lies is their choice, so a row survives
-only if it survives every position. Inputs are ballots and a partition of the pixels.
+An attacker with a patch owns all pixels under it, in every training image and in the image to
+predict. Where it lies is their choice, so a row survives only if it survives every position; but it
+is one position for all images: a patch that moves between training images owns more pixels than it
+covers. Inputs are ballots and a partition of the pixels.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,6 +20,9 @@ from .partition import Overlap, Partition
 from .rules import Rule, certify
 
 __all__ = ["certify_patches", "certify_rectangles", "patch_reach"]
+
+# what a patch that lies at one place in all images does not reach
+OTHER_PLACES = "other places of the training images"
 
 
 def patch_reach(
@@ -85,6 +90,10 @@ def certify_patches(
 ) -> Certificates:
     """Certify that predictions survive a patch of a given shape at every position.
 
+    The patch may lie on the image to predict and on any training images, each time with other
+    content, but always at the same position. A patch that moves from one training image to the next
+    is not covered.
+
     Parameters
     ----------
     ballots : array-like of shape (n_samples, n_submodels, n_classes)
@@ -106,7 +115,8 @@ def certify_patches(
     Certificates
         ``radius`` is the number of patches a row survives, wherever they lie: 0 or 1 for one patch,
         up to ``n_patches`` for several. Exact for one patch and plurality; a sound bound for
-        several patches and for the other rules.
+        several patches and for the other rules. It is about the vote of the ballots, not about a
+        ``fallback`` behind it.
 
     See Also
     --------
@@ -133,9 +143,8 @@ def certify_patches(
     proof = certify(ballots, rule, reach=reach)
     tall, wide = _sides(patch, "patch")
     survived = np.where(proof.radius == len(reach), n_patches, np.minimum(proof.radius, n_patches))
-    return replace(
-        proof, radius=survived, counts=Counts(f"patches of {tall} x {wide} pixels", int(n_patches))
-    )
+    counts = Counts(f"patches of {tall} x {wide} pixels", int(n_patches), (OTHER_PLACES,))
+    return replace(proof, radius=survived, counts=counts)
 
 
 def certify_rectangles(
@@ -147,6 +156,8 @@ def certify_rectangles(
     n_patches: int = 1,
 ) -> dict[tuple[int, int], Certificates]:
     """Certify predictions against every rectangle of an area that fits the image.
+
+    As in :func:`certify_patches`, it lies at the same position in all images.
 
     Parameters
     ----------

@@ -179,7 +179,7 @@ def test_a_radius_counts_units(method):
     assert (
         proof.radius[0] == max(rho for rho in range(7) if 2 * against[rho] < len(everything)) == 1
     )
-    assert str(proof.counts) == "units (6 in all)"
+    assert str(proof.counts) == "units (6 in all, out of reach: the training table)"
 
 
 def test_trusted_columns_are_seen_in_every_ablation():
@@ -195,7 +195,7 @@ def test_trusted_columns_are_seen_in_every_ablation():
         n_certify=200,
     )
     clf.fit(np.zeros((4, 4)), [0, 1, 0, 1])
-    assert clf.certify(np.zeros((1, 4))).counts == Counts("units", 2, ("2",))
+    assert clf.certify(np.zeros((1, 4))).counts == Counts("units", 2, ("2", "the training table"))
     assert np.unique(np.concatenate(masks), axis=0).tolist() == [
         [False, True, True, True],
         [True, False, True, False],
@@ -211,7 +211,7 @@ def test_certified_accuracy_on_digits(ablated_digits):
         {name: value for name, value in clf.__dict__.items() if name.endswith("_")}
     )
     loose = loose.certify(X)
-    assert str(tight.counts) == "columns (64 in all)"
+    assert str(tight.counts) == "columns (64 in all, out of reach: the training table)"
     assert np.array_equal(tight.prediction, loose.prediction)
     assert certified_accuracy(y, tight, 0) > 0.8
     assert 0.5 < certified_accuracy(y, tight, 1) <= certified_accuracy(y, tight, 0)

@@ -51,7 +51,7 @@ def test_a_radius_of_values_counts_units():
     reg.fit(np.zeros((4, 12)), [0.0, 1.0, 0.0, 1.0])
     proof = reg.certify(np.zeros((1, 12)), tolerance=0.25)
     assert proof.radius[0] == 1
-    assert str(proof.counts) == "units (6 in all)"
+    assert str(proof.counts) == "units (6 in all, out of reach: the training table)"
 
 
 @pytest.mark.parametrize("keep", [1, 2])

@@ -233,7 +233,7 @@ def test_nothing_to_compare():
     ("training", "covers"),
     [
         ("trusted", "patch"),
-        pytest.param("attackable", "patch, patch in training", marks=pytest.mark.long),
+        pytest.param("attackable", "patch, patch at its place in training", marks=pytest.mark.long),
     ],
 )
 def test_windows_left_out_cover_patches_and_with_attackable_training_those_in_training(

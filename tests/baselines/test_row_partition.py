@@ -341,7 +341,8 @@ def test_what_is_counted_and_returned():
     assert proof.counts.total == 5
     assert (
         str(proof.counts)
-        == "training rows inserted or deleted (5 of them can reach every submodel)"
+        == "training rows inserted or deleted (5 of them can reach every submodel, out of reach: "
+        "the row being predicted)"
     )
     frame = proof.to_frame()
     assert frame.index[0] == 100

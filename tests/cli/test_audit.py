@@ -13,7 +13,7 @@ def test_a_sound_model_passes(partita, cancer, model, tmp_path):
     )
     assert (code, err) == (0, "")
     assert "Passed: no certified prediction changed." in out
-    assert "The training data was not attacked: --training FILE does." in out
+    assert "The training data was not attacked: add --training FILE to attack it too." in out
     assert json.loads((tmp_path / "a.json").read_text())["passed"] is True
 
 

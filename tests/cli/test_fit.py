@@ -411,7 +411,7 @@ def test_fit_stores_what_python_fits(partita, cancer, tmp_path):
     )
     assert code == 0
     assert (
-        "Fitted 9 submodels on 285 rows for 'diagnosis' (2 labels; --task says otherwise)." in out
+        "Fitted 9 submodels on 285 rows for 'diagnosis' (2 labels; use --task to override)." in out
     )
     assert "A radius counts units (19 in all, out of reach: mean area)." in out
     assert f"Next: partita certify {tmp_path / 'm'} NEW" in out

@@ -53,7 +53,7 @@ def test_it_says_what_agreement_says_of_all_votes(fitted, digits):
     assert np.array_equal(fitted.predict(X), proof.prediction)
     assert set(proof.radius) == {0, 1}
     assert proof.runner_up is None
-    assert 0 < fitted.questions_per_image_ < 7
+    assert 0 < fitted.evaluations_per_image_ < 7
     assert fitted.seconds_per_image_ > 0
 
 
@@ -73,8 +73,9 @@ def test_counts_say_what_is_trusted(fitted, few):
     proof = fitted.certify(few[0][:3])
     assert proof.counts.what == "patches of 2 x 2 pixels"
     assert proof.counts.total == 1
-    trusted = ("the training images",) if fitted.training == "trusted" else ()
-    assert proof.counts.trusted == trusted
+    trusted = fitted.training == "trusted"
+    places = "the training images" if trusted else "other places of the training images"
+    assert proof.counts.trusted == (places,)
     assert fitted.grid_ == (2, 2)
     assert fitted.windows_.shape == (4, 8, 8)
     assert len(fitted.networks_) == (1 if trusted else 7)

@@ -1,5 +1,7 @@
 """PyTorch's device, seeds and determinism."""
 
+from threading import Event, Thread
+
 import pytest
 import torch
 from torch._inductor import config
@@ -45,6 +47,27 @@ def test_initial_weights_come_from_the_seed_and_leave_the_global_generator_alone
         assert torch.equal(torch.nn.Linear(3, 3).weight, first)
     with seeded_weights(2):
         assert not torch.equal(torch.nn.Linear(3, 3).weight, first)
+
+
+def test_one_thread_at_a_time_draws_initial_weights():
+    """Two fits in threads of one process would otherwise draw from each other's seed."""
+    with seeded_weights(1):
+        expected = torch.rand(3)
+    drawn, entered = [], Event()
+
+    def other():
+        with seeded_weights(2):
+            entered.set()
+            drawn.append(torch.rand(3))
+
+    thread = Thread(target=other)
+    with seeded_weights(1):
+        thread.start()
+        assert not entered.wait(0.3)
+        assert torch.equal(torch.rand(3), expected)
+    thread.join()
+    with seeded_weights(2):
+        assert torch.equal(drawn[0], torch.rand(3))
 
 
 def test_determinism_ends_with_the_block_even_after_an_error():

@@ -121,6 +121,14 @@ def test_a_checkpoint_of_something_else_is_refused(interrupted):
         trained(X, y, replace(config, learning_rate=1e-3), checkpoint=file)
 
 
+def test_a_checkpoint_of_another_environment_is_refused(interrupted):
+    X, y, config, file = interrupted
+    state = torch.load(file, weights_only=True)
+    torch.save({**state, "environment": state["environment"] | {"threads": 64}}, file)
+    with pytest.raises(InputError, match="was trained with threads=64, and here it is"):
+        trained(X, y, config, checkpoint=file)
+
+
 def test_a_checkpoint_of_another_version_is_refused(interrupted):
     X, y, config, file = interrupted
     state = torch.load(file, weights_only=True)

@@ -17,7 +17,7 @@ from .._support.confidence import check_alpha
 from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
-from ..certificates import Counts
+from ..certificates import TRAINING_TABLE, Counts
 from ..errors import InputError
 from ..partition._choose_units import choose_units
 from ..tables._memory import open_table
@@ -183,7 +183,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         return Counts(
             self.units_.kind,
             len(self.units_),
-            tuple(str(names[column]) for column in self.units_.trusted),
+            (*(str(names[column]) for column in self.units_.trusted), TRAINING_TABLE),
         )
 
     def _check_settings(self) -> None:

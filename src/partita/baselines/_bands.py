@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
 
 KINDS = ("column", "row", "block")
@@ -82,9 +82,8 @@ def certify_bands(
     worst = lead.min(axis=1)
     radius = (worst.min(axis=1) >= 0).astype(np.int64)
     runner_up = None if array.shape[2] == 1 else worst.argmin(axis=1)
-    return Certificates(
-        prediction, radius, runner_up, Counts(f"patches of {patch[0]} x {patch[1]} pixels", 1)
-    )
+    counts = Counts(f"patches of {patch[0]} x {patch[1]} pixels", 1, (TRAINING_IMAGES,))
+    return Certificates(prediction, radius, runner_up, counts)
 
 
 def touched_bands(kind: str, size: int, shape: tuple[int, int], patch: tuple[int, int]) -> Array:

@@ -36,6 +36,7 @@ from ..tables._memory import one_row
 from ..tables._table import Table
 from ._canonical_rows import CanonicalRows, bucket_of, constant_labels, labels_of
 
+ROW_TO_PREDICT = "the row being predicted"
 UNKNOWN = -1  # the position of a label that is not in classes
 SMALLEST_LEAF = 2  # a submodel has a fraction of the rows, often too few for leaves of the usual 20
 
@@ -47,7 +48,10 @@ class RowCounts(Counts):
     """
 
     def __str__(self) -> str:
-        return f"{self.what} ({self.total} of them can reach every submodel)"
+        return (
+            f"{self.what} ({self.total} of them can reach every submodel, out of reach: "
+            f"{', '.join(self.trusted)})"
+        )
 
 
 class SingleLabel:
@@ -313,7 +317,9 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             radius=radius,
             frontier=None,
             runner_up=None if proof.runner_up is None else self.classes_[proof.runner_up],
-            counts=RowCounts("training rows inserted or deleted", len(self.incidence_)),
+            counts=RowCounts(
+                "training rows inserted or deleted", len(self.incidence_), (ROW_TO_PREDICT,)
+            ),
             frame=table.frame,
             index=table.index,
         )

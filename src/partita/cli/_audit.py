@@ -38,7 +38,7 @@ def audit(
         typer.Option(help="Where the findings go: .json, for partita report --audit."),
     ] = None,
     attacks: Annotated[
-        str, typer.Option(help="Some of these.")
+        str, typer.Option(help="What to run, separated by commas; by default everything.")
     ] = "evasion,poisoning,patches,checks",
     rows: Annotated[int, typer.Option(help="How many rows of DATA are attacked.", min=1)] = 200,
     most: Annotated[
@@ -103,7 +103,7 @@ def _show(found: Any, place: Path | None, has_training: bool) -> None:
         print_line(
             "No training data was attacked."
             if has_training
-            else "The training data was not attacked: --training FILE does."
+            else "The training data was not attacked: add --training FILE to attack it too."
         )
     if place is not None:
         print_line(f"Written to {place}.")

@@ -67,5 +67,5 @@ def certify(
     print_line(
         f"Written to {out}: {', '.join(columns)}."
         if out is not None
-        else "Nothing is written: --out FILE does."
+        else "Nothing was written: use --out FILE to save predictions and proofs."
     )

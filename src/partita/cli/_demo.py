@@ -24,8 +24,8 @@ def demo(
     out: Annotated[
         Path | None,
         typer.Option(
-            help="A folder for reports, pages and figures. Default: partita-demo, for a story "
-            "its name after that."
+            help="A folder for reports, pages and figures. Default: partita-demo, or for a story "
+            "partita-demo-STORY."
         ),
     ] = None,
     data: Annotated[
@@ -38,11 +38,11 @@ def demo(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Fit, certify and report on data that scikit-learn ships; or tell a deployment's story.
+    """Fit, certify and report on data that scikit-learn ships, or walk through a deployment.
 
-    The tour compares three rules and does a regression. A story has the same answers for each
-    deployment: accuracy beside one model, what is proven, what attacks reach, cost, silence, and a
-    decision.
+    The tour compares three rules and does a regression. A deployment's story covers accuracy
+    compared with one model, what is proven, what attacks achieve, time and size, silent sources,
+    and a decision.
     """
     if story is not None:
         from ._demo_story import tell_story

@@ -70,14 +70,14 @@ def fit(
         typer.Option(
             "--trusted-training",
             help="With --method leave-out: only rows to predict can be attacked, so one model is "
-            "enough, asked with units masked.",
+            "enough, evaluated with units masked.",
         ),
     ] = False,
     submodels: Annotated[
         int | None,
         typer.Option(
-            help="How many submodels; by default by the number of units and rows "
-            "(docs/results/defaults.md).",
+            help="Number of submodels. Default: the largest odd number up to the number of units, "
+            "at most 21 (docs/results/defaults.md).",
             min=1,
         ),
     ] = None,
@@ -98,7 +98,7 @@ def fit(
         list[str] | None,
         typer.Option(
             help="LABEL=VOTES: a head start in the tournament, for more recall of a label; may be "
-            "given several times. Or one number: so many times the log share of each label."
+            "given several times. Or one number: a multiple of each label's log share."
         ),
     ] = None,
     stretch: Annotated[
@@ -136,7 +136,7 @@ def fit(
     batch_rows: Annotated[
         int | None,
         typer.Option(
-            help="With --cluster: teach an estimator with partial_fit so many rows at a time.",
+            help="With --cluster: rows per batch for estimators with partial_fit.",
             min=1,
         ),
     ] = None,
@@ -319,7 +319,7 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
     fitted = f"{model._n_fitted} submodels" if model._n_fitted > 1 else "one model"
     print_line(
         f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "
-        "--task says otherwise)."
+        "use --task to override)."
     )
     print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
     if model._gate():

@@ -41,7 +41,7 @@ ReferenceFile = Annotated[
 Exchanges = Annotated[
     int | None,
     typer.Option(
-        help="With --reference: then try so many exchanges of units between submodels, such as "
+        help="With --reference: number of exchanges of units between submodels to try, such as "
         "3000.",
         min=0,
     ),

@@ -8,7 +8,7 @@ import typer
 from ._inputs import parse_silent
 from ._options import Relative, Silent, Tolerance, Trust
 
-LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Watching"
+LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Monitoring"
 PARTIES = "Federated parties"
 
 

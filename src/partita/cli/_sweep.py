@@ -35,8 +35,8 @@ def sweep(
     radius: Annotated[
         int | None,
         typer.Option(
-            help="Compare both methods, partition and leave-out, for a proof against so many "
-            "units, and recommend one.",
+            help="Compare both methods, partition and leave-out, for a proof against this many "
+            "corrupted units, and recommend one.",
             min=1,
         ),
     ] = None,
@@ -44,7 +44,7 @@ def sweep(
         str | None,
         typer.Option(
             help="With --radius: what to recommend. certified (the default): the most rows "
-            "certified; accuracy=0.84: the most among those at least so accurate; balanced: the "
+            "certified; accuracy=0.84: the most among those at least that accurate; balanced: the "
             "highest mean certified recall."
         ),
     ] = None,

@@ -32,7 +32,7 @@ def watch(
     every: Annotated[
         int | None,
         typer.Option(
-            help="Use only each so many-th row, where neighbouring rows repeat one another. "
+            help="Use only every N-th row, where neighbouring rows repeat one another. "
             "Default: 1, or as --usual was learnt.",
             min=1,
         ),

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from .._support.parallel import run_each
 from .._support.types import Array
-from ..certificates import Counts
+from ..certificates import TRAINING_TABLE, Counts
 from ..errors import EmptyProofWarning, InputError, SubmodelWarning
 from ..partition._choose_partition import choose_partition
 from ..partition._columns import Columns
@@ -33,7 +33,6 @@ from ._masked_training import accepts_missing, masked_rows, masked_tables
 from ._one_pass import one_pass
 from ._scoring import FEW_ROWS
 
-TRAINING_TABLE = "the training table"
 FEWEST_TREES = 18  # of a default member
 
 

@@ -13,13 +13,14 @@ from ._table_trees import TableTreesClassifier
 
 
 class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
-    """Classifier that asks models without some units, and proves what they agree on.
+    """Classifier that certifies what models that each leave out some units agree on.
 
     For every set of ``2 * radius`` groups of units there is a model that never sees them, in
-    training or in the row. A label is predicted if all models agree on it that leave out some set
-    of ``radius`` groups: these cannot be touched by an attacker who owns that set. Where no set
-    agrees, a model on all columns decides, and nothing is proven. The radius of a prediction is the
-    largest q such that, whichever q units are corrupted, models without them agree on it.
+    training or in the row. A label is predicted if, for some set of ``radius`` groups, all models
+    that leave out that set predict it: an attacker who owns the set cannot touch these models. If
+    there is no such set, a model on all columns decides, and nothing is proven. The radius of a
+    prediction is the largest q such that, whichever q units are corrupted, models without them
+    agree on it.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
         the training features.
     training : {"attackable", "trusted"}, default="attackable"
         "trusted": only the rows to predict can be attacked. One model is fitted, on rows with
-        random groups masked as missing values, and asked with each member's groups masked.
+        random groups masked as missing values, and evaluated with each member's groups masked.
     strict : bool, default=False
         Turn every SoundnessWarning into an error.
     on_failure : {"raise", "vote"}, default="raise"

@@ -16,11 +16,12 @@ from ._target import numeric_target
 
 
 class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
-    """Regressor that asks models without some units, and bounds what they agree on.
+    """Regressor that bounds its predictions by models that each leave out some units.
 
     For every set of ``2 * radius`` groups of units there is a model that never sees them, in
-    training or in the row. The prediction lies halfway between the largest value that all models
-    without some set of ``radius`` groups reach, and the smallest value that none of them exceeds.
+    training or in the row. For a set of ``radius`` groups, take the smallest and the largest value
+    of the models that leave it out. The prediction is halfway between the largest such minimum and
+    the smallest such maximum, over all sets.
     :meth:`interval` bounds it under every attack on q units by values of models that leave those
     units out.
 
@@ -57,7 +58,7 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
         the training features.
     training : {"attackable", "trusted"}, default="attackable"
         "trusted": only the rows to predict can be attacked. One model is fitted, on rows with
-        random groups masked as missing values, and asked with each member's groups masked.
+        random groups masked as missing values, and evaluated with each member's groups masked.
     strict : bool, default=False
         Turn every SoundnessWarning into an error.
     on_failure : {"raise", "vote"}, default="raise"

@@ -13,7 +13,7 @@ import numpy as np
 from .. import __version__
 from .._support.json_values import json_value
 from .._support.types import Array
-from ..certificates import Certificates
+from ..certificates import TRAINING_TABLE, Certificates
 from ..errors import InputError
 from ..metrics._curves import correct_radius, shares_at_radii
 from ..rules import TopK, named_rule
@@ -118,7 +118,6 @@ def gather(
     # a value that is not right now cannot stay right, so it is counted separately
     counted = right if stated.by_truth else None
     disagreement = Disagreement.of(certified.model, certified.ballots)
-    trusted = list(counts.trusted)
     only_rows = model._trusts_training
     facts = {
         "title": title,
@@ -128,7 +127,7 @@ def gather(
         "labels": json_value(getattr(model, "classes_", [])),
         "what": counts.what,
         "total": counts.total,
-        "trusted": trusted[:-1] if only_rows else trusted,  # the last is the training table
+        "trusted": [name for name in counts.trusted if name != TRAINING_TABLE],
         "only_rows": only_rows,
         "label_attacks": bool(model.label_attacks),
         "on_failure": model.on_failure,

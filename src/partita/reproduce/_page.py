@@ -32,8 +32,8 @@ Each cell is the paper's number / ours (the difference); ± is the standard devi
 
 * Size `full` is the paper's. Size `laptop` has fewer rows and settings, and LightGBM instead of
   networks for images.
-* Networks at size `full` are partita's own from T = 6 on and the paper's below that. With longer
-  training they certify more ([images](../guide/vision.md)).
+* Networks at size `full` are partita's own from T = 6 on and the paper's below that. With more
+  members they certify more ([images](../guide/vision.md)).
 * Which rows of Ames the paper certified is not known, so every seed draws a new split. The paper's
   numbers come from one split with 293 rows to certify, so they too have a standard deviation of
   about 3 points.

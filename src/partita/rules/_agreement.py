@@ -27,7 +27,7 @@ MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
 
 
 class Agreement(Settings):
-    """Predict what the models agree on that leave out some set of ``radius`` groups.
+    """Predict the label on which all models that leave out some set of ``radius`` groups agree.
 
     For every set ``D`` of ``2 * radius`` groups there is one model that never saw the groups in
     ``D``, in training or in the row. A set ``B`` of ``radius`` groups is *unanimous* if all models

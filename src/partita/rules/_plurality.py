@@ -20,8 +20,8 @@ class Plurality(GapRule):
 
     See Also
     --------
-    RunOff : Also hears whom the submodels prefer among the two leaders.
-    Tournament : Hears all pairwise preferences; the default.
+    RunOff : Also uses which of the two leaders the submodels prefer.
+    Tournament : Uses all pairwise preferences; the default.
 
     References
     ----------

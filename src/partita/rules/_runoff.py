@@ -26,7 +26,7 @@ class RunOff(Rule):
     See Also
     --------
     Plurality : Round 1 alone.
-    Tournament : Hears all pairwise preferences; the default.
+    Tournament : Uses all pairwise preferences; the default.
 
     References
     ----------

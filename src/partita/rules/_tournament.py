@@ -60,8 +60,8 @@ class Tournament(GapRule):
 
     See Also
     --------
-    RunOff : Hears the duel of the two leaders only.
-    Plurality : Hears first choices only.
+    RunOff : Uses the duel of the two leaders only.
+    Plurality : Uses first choices only.
 
     References
     ----------

@@ -24,7 +24,12 @@ from ._cell_networks import CellNetworks
 from ._cell_sets import CellSets, half_precision
 from ._masked_augmentation import augment
 from ._network_folder import NetworkFolder
-from ._runtime import choose_device, deterministic_algorithms, torch_seeds
+from ._runtime import (
+    choose_device,
+    deterministic_algorithms,
+    torch_seeds,
+    training_environment,
+)
 from ._training import one_cycle
 from ._weight_averages import WeightAverages
 
@@ -72,7 +77,7 @@ def train_cells(
     on, together = choose_device(device), TOGETHER if together is None else together
     model.to(on)
     training = _Training(model, images, y, on.type == "cuda" if compiled is None else compiled)
-    folder = NetworkFolder(checkpoint)
+    folder = NetworkFolder(checkpoint, training_environment(on, deterministic))
 
     def facts(k: int) -> tuple[str, Callable[[], str]]:
         submodel, member = divmod(k, model.config.members)

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
+from ..patches import OTHER_PLACES
 from ._images import as_images, labelled_images
 from ._masked_classifier import MaskedImageClassifier, fit_in_turn
 from ._paper_recipes import SETTINGS, recipe_for
@@ -26,7 +27,6 @@ from ._window_networks import WindowNetwork
 from ._window_votes import AttackableVotes, TrustedVotes
 from ._windows import check_patches, choose_grid, left_out_sets
 
-TRAINING_IMAGES = "the training images"
 IMAGES_AT_ONCE = 2500  # their votes are in memory together
 
 
@@ -35,9 +35,10 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Windows are laid over the image, so that a patch lies wholly inside one of them wherever it is.
     For every set of ``2 * n_patches`` windows there is a model that does not see them. A label is
-    predicted if all models agree on it that leave out some set of ``n_patches`` windows: these do
-    not see patches that lie there. Where no set agrees, a model on whole images decides, and
-    nothing is proven. One patch is survived where all models agree; ``n_patches`` are, likewise.
+    predicted if, for some set of ``n_patches`` windows, all models that leave out that set predict
+    it: they do not see patches that lie there. If there is no such set, a model on whole images
+    decides, and nothing is proven. Where all models agree, the prediction survives ``n_patches``
+    patches.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         windows of 8 x 8 pixels, 25 gives windows of 10 x 10. More and smaller windows mask less,
         and cost more models.
     training : {"trusted", "attackable"}, default="trusted"
-        "trusted": one network, trained with windows masked, takes the part of all models; the proof
+        "trusted": one network, trained with windows masked, stands in for all models; the proof
         is about patches in the images to predict. "attackable": one network for every model,
         trained on the pixels outside its windows, one after the other; the proof is also about
         patches in all training images, at the same positions as in the image to predict. Labels
@@ -113,8 +114,8 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Values per image.
     seconds_per_image_ : float
         After :meth:`certify`: what an image took.
-    questions_per_image_ : float
-        After :meth:`certify`: how many models were asked about an image, in the mean.
+    evaluations_per_image_ : float
+        After :meth:`certify`: the mean number of models evaluated per image.
 
     See Also
     --------
@@ -221,7 +222,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.grid_, self.windows_ = grid.shape, masks.reshape(-1, height, width)
         self.left_out_, self.n_features_in_ = left_out, int(np.prod(self.image_shape))
         sides = " or ".join(f"{tall} x {wide}" for tall, wide in shapes)
-        trusted = (TRAINING_IMAGES,) if self._trusts_training else ()
+        trusted = (TRAINING_IMAGES if self._trusts_training else OTHER_PLACES,)
         self.counts_ = Counts(f"patches of {sides} pixels", int(self.n_patches), trusted)
         return self
 
@@ -259,7 +260,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         (labels, radius), questions = self._settle(X, "certified", SettledVotes.certify)
         n_images = max(1, len(labels))
         self.seconds_per_image_ = (time.perf_counter() - started) / n_images
-        self.questions_per_image_ = float(questions / n_images)
+        self.evaluations_per_image_ = float(questions / n_images)
         return Certificates(np.asarray(self.classes_[labels]), radius, None, self.counts_)
 
     @property
@@ -269,7 +270,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     @property
     def _covers(self) -> tuple[str, ...]:
         """What the certificates cover, in the words of partita.compare."""
-        return ("patch",) if self._trusts_training else ("patch", "patch in training")
+        return ("patch",) if self._trusts_training else ("patch", "patch at its place in training")
 
     def _settle(
         self, X: Any, verb: str, settle: Callable[[SettledVotes], tuple[Array, ...]]

@@ -19,7 +19,7 @@ from ._joint_classifier import JointImageClassifier
 from ._masked_submodel import MaskedSubmodel
 from ._network_folder import NetworkFolder
 from ._paper_recipes import SETTINGS, recipe_for
-from ._runtime import choose_device, deterministic_algorithms
+from ._runtime import choose_device, deterministic_algorithms, training_environment
 
 
 class MaskedImageClassifier(JointImageClassifier):
@@ -199,7 +199,7 @@ def fit_in_turn(
     Each is given its own pixels of the images (images, pixels, channels).
     """
     network, recipe = submodels[0].network, submodels[0].recipe
-    folder = NetworkFolder(checkpoint)
+    folder = NetworkFolder(checkpoint, training_environment(submodels[0].device, deterministic))
 
     def fingerprint(t: int) -> str:
         return submodels[t].fingerprint(images, codes)

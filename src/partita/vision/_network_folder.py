@@ -1,6 +1,7 @@
 """A folder with a file for every network that is trained, which an interrupted training resumes.
 
-A file is believed only if everything that its weights follow from is the same: the fingerprint.
+A file is believed only if everything that its weights follow from is the same: the fingerprint of
+data, settings and seed, and the environment that the bits depend on.
 """
 
 import io
@@ -13,8 +14,9 @@ from torch import Tensor
 
 from .._support.atomic import write_atomic
 from ..errors import InputError
+from ._runtime import check_environment
 
-FORMAT = 1
+FORMAT = 2
 Weights = dict[str, Tensor]
 
 
@@ -25,10 +27,13 @@ class NetworkFolder:
     ----------
     path : path or None
         The folder; None keeps nothing.
+    environment : dict
+        Of the training (``training_environment``).
     """
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: Any, environment: dict[str, Any]) -> None:
         self.path = None if path is None else Path(path)
+        self.environment = environment
 
     def save(
         self, name: str, fingerprint: Callable[[], str], weights: Mapping[str, Tensor]
@@ -37,7 +42,12 @@ class NetworkFolder:
         if self.path is None:
             return
         buffer = io.BytesIO()
-        state = {"format": FORMAT, "fingerprint": fingerprint(), "weights": dict(weights)}
+        state = {
+            "format": FORMAT,
+            "environment": self.environment,
+            "fingerprint": fingerprint(),
+            "weights": dict(weights),
+        }
         torch.save(state, buffer)
         write_atomic(self.path / f"{name}.pt", buffer.getvalue())
 
@@ -55,7 +65,10 @@ class NetworkFolder:
             state = torch.load(file, map_location="cpu", weights_only=True)
             same = (state["format"], state["fingerprint"]) == (FORMAT, fingerprint())
             if same:
+                check_environment(file, state["environment"], self.environment)
                 use(dict(state["weights"]))
+        except InputError:
+            raise
         except Exception as exc:
             raise InputError(
                 f"checkpoint {str(file)!r} cannot be read ({type(exc).__name__}): remove it to "

@@ -6,12 +6,15 @@ a submodel must depend on its own seed alone.
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import cast
+from threading import RLock
+from typing import Any, cast
 
 import numpy as np
 import torch
 
 from ..errors import InputError
+
+_GLOBAL_GENERATOR = RLock()
 
 
 def choose_device(name: str) -> torch.device:
@@ -57,11 +60,33 @@ def _no_timed_choices() -> AbstractContextManager[None]:
 def seeded_weights(seed: int) -> Iterator[None]:
     """Within the block, modules draw their initial weights from this seed.
 
-    PyTorch initialises modules from its global generator, so it is set and then put back.
+    PyTorch initialises modules from its global generator, so it is set and then put back. One
+    thread at a time may do so.
     """
-    with torch.random.fork_rng(devices=[]):
+    with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]):
         torch.default_generator.manual_seed(seed)
         yield
+
+
+def training_environment(device: torch.device, deterministic: bool) -> dict[str, Any]:
+    """What the bits of a trained network depend on, besides data, settings and seed."""
+    return {
+        "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
+        "deterministic": bool(deterministic),
+        "torch": str(torch.__version__),
+        "threads": torch.get_num_threads() if device.type == "cpu" else None,
+    }
+
+
+def check_environment(path: Any, stored: dict[str, Any], current: dict[str, Any]) -> None:
+    """Refuse a checkpoint whose bits a training here would not reproduce."""
+    for name, value in current.items():
+        if stored.get(name) != value:
+            raise InputError(
+                f"checkpoint {str(path)!r} was trained with {name}={stored.get(name)!r}, and here "
+                f"it is {value!r}, which gives other weights: remove it, or resume with the same "
+                f"{name}"
+            )
 
 
 def memory_layout(device: torch.device) -> torch.memory_format:

@@ -23,13 +23,20 @@ from .._support.types import Array
 from ..errors import InputError
 from ._images import as_images
 from ._pixel_sets import PixelSets
-from ._runtime import choose_device, deterministic_algorithms, torch_seeds
+from ._runtime import (
+    check_environment,
+    choose_device,
+    deterministic_algorithms,
+    torch_seeds,
+    training_environment,
+)
 from ._transformers import parameter_groups
 from ._weight_averages import WeightAverages
 
 WARM_UP = 0.2  # the share of steps in which the learning rate rises
 CHECKPOINT_SECONDS = 120.0  # between two checkpoints, at the ends of epochs
-CHECKPOINT_FORMAT = 3  # 1 named the weights differently, 2 had no averages
+# 1 named the weights differently, 2 had no averages, 3 did not say where it was trained
+CHECKPOINT_FORMAT = 4
 
 
 def train(
@@ -113,6 +120,7 @@ class _Training:
             )
         self.model, self.device, config = model, device, model.config
         self.fingerprint = _fingerprint(model, images, y)
+        self.environment = training_environment(device, deterministic)
         self.images = torch.from_numpy(images).to(device)
         self.labels = torch.from_numpy(y.astype(np.int64)).to(device)
         self.batch = min(config.batch_size, len(y))
@@ -205,6 +213,7 @@ class _Training:
         state = {
             "format": CHECKPOINT_FORMAT,
             "fingerprint": self.fingerprint,
+            "environment": self.environment,
             "epochs": epochs,
             "networks": self.model.networks.state_dict(),
             "optimizer": self.optimizer.state_dict(),
@@ -236,6 +245,7 @@ class _Training:
                 f"checkpoint {str(path)!r} belongs to other images or settings: remove it, or "
                 "choose another file"
             )
+        check_environment(path, state["environment"], self.environment)
         try:
             self.model.networks.load_state_dict(state["networks"])
             self.optimizer.load_state_dict(state["optimizer"])

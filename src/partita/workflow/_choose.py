@@ -77,8 +77,8 @@ def choose(
         What submodels are clones of. By default each method's own.
     want : str, default="certified"
         What to recommend: ``"certified"``, the setting with the most rows certified;
-        ``"accuracy=0.84"``, the most among those at least so accurate; ``"balanced"``, the highest
-        mean certified recall.
+        ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"``, the
+        highest mean certified recall.
     tolerance, relative : float, optional
         For numbers: how far from the truth a prediction counts as right, also as a share of it.
     submodels : sequence of int, optional

@@ -1,7 +1,7 @@
 """Where models that leave units out disagree, and which group of units explains it.
 
-A group is suspect in a row if models agree once it is left out, and never while it is seen. That is
-a hint for people, and no certificate: nothing that is proven depends on it. Nothing here knows
+A group is suspect in a row if models agree once it is left out, but never when it is included. That
+is a hint for people, and no certificate: nothing that is proven depends on it. Nothing here knows
 tables or words.
 """
 

@@ -42,7 +42,7 @@ class Usual:
     rows : int
         How many clean rows there were.
     every : int
-        Only each so many-th of them was used.
+        Only every n-th of them was used.
     counted : array of int
         Rows that say something about each source.
     contradictions : array of int
@@ -203,7 +203,7 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
         Clean rows that the model was not fitted on. The more of them, the sooner a change is
         found: 100 find only sources that go wrong in most rows, 1,000 do well.
     every : int, default=1
-        Use only each so many-th row, where neighbouring rows repeat one another.
+        Use only every n-th row, where neighbouring rows repeat one another.
 
     Returns
     -------

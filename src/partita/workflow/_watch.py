@@ -34,7 +34,7 @@ class Watcher:
     false_alarms : float, default=0.01
         The probability of any false alarm at all, over all sources, however many rows come.
     every : int, optional
-        Use only each so many-th row; by default as ``usual`` was learnt.
+        Use only every n-th row; by default as ``usual`` was learnt.
     state : mapping, optional
         What :meth:`state` returned earlier, to go on from there.
 
@@ -284,7 +284,7 @@ def watch(
     false_alarms : float, default=0.01
         The probability of any false alarm at all, over all sources.
     every : int, optional
-        Use only each so many-th row; by default as ``usual`` was learnt.
+        Use only every n-th row; by default as ``usual`` was learnt.
     times : sequence, optional
         When each row came, or another name of it, for messages.
 

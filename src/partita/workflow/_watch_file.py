@@ -41,7 +41,7 @@ def learn_usual_file(
     clean : str or path
         A .csv or .parquet file, or a folder of Parquet files.
     every : int, default=1
-        Use only each so many-th row.
+        Use only every n-th row.
     csv : CsvOptions, optional
         How a CSV file is written, where that is not how the training table was.
     verbose : int, default=1
@@ -85,7 +85,7 @@ def watch_files(
     false_alarms : float, default=0.01
         The probability of any false alarm at all.
     every : int, optional
-        Use only each so many-th row; by default as ``usual`` was learnt.
+        Use only every n-th row; by default as ``usual`` was learnt.
     time : str, optional
         A column that says when each row came.
     state : path, optional

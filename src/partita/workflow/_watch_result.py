@@ -155,7 +155,7 @@ class WatchResult:
     rows : int
         How many rows came.
     every : int
-        Each so many-th of them was used.
+        Every n-th of them was used.
     false_alarms : float
         The probability of any false alarm at all.
     sources : tuple
