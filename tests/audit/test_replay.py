@@ -25,7 +25,7 @@ def test_an_attack_with_strange_values_can_be_repeated(small):
     row = objects[3:4].copy()
     row[0, 0], row[0, 1] = "a text", None
     broken["row_values"] = {"0": "a text", "1": "nan"}
-    with pytest.warns(SubmodelWarning, match="'a text' stands where training had numbers"):
+    with pytest.warns(SubmodelWarning, match="'a text' where training had numbers"):
         assert replay(broken, model, objects) == model.predict(row)[0]
 
 

@@ -58,6 +58,20 @@ def test_csv_and_parquet_agree(partita, cancer, model, tmp_path):
     assert one.columns.tolist() == ["id", "prediction", "radius", "runner_up", "critical_units"]
 
 
+@pytest.mark.parametrize("name", ["new.csv", "new.parquet"])
+def test_the_table_that_is_read_is_never_written_over(partita, cancer, model, tmp_path, name):
+    frame = pd.read_parquet(cancer / "test.parquet")
+    file = tmp_path / name
+    frame.to_csv(file, index=False) if name.endswith(".csv") else frame.to_parquet(file)
+    before = file.read_bytes()
+    (tmp_path / "link").symlink_to(tmp_path)
+    for out in (file, tmp_path / "link" / name):
+        code, _, err = partita("certify", model, file, "--out", out, "--quiet")
+        assert code == 2
+        assert "is the table that is read, which would be lost: give another file" in err
+    assert file.read_bytes() == before
+
+
 def test_json_has_the_certified_shares(partita, cancer, model, tmp_path):
     code, out, _ = partita(
         "certify", model, cancer / "test.parquet", "--json", "--out", tmp_path / "c.parquet"
@@ -359,7 +373,10 @@ def test_another_part_of_the_training_table_is_not_the_training_rows(partita, di
         assert found["on_training"] is same
 
 
-def test_numbers_are_compared_with_a_constant_and_one_model(partita, tmp_path):
+@pytest.mark.parametrize(
+    "method", [("--submodels", 5), ("--method", "leave-out", "--radius", 1)], ids=["vote", "out"]
+)
+def test_numbers_are_compared_with_a_constant_and_one_model(partita, tmp_path, method):
     frame = load_diabetes(as_frame=True, scaled=False).frame
     frame[::2].to_parquet(tmp_path / "train.parquet", index=False)
     frame[1::2].to_parquet(tmp_path / "new.parquet", index=False)
@@ -369,8 +386,7 @@ def test_numbers_are_compared_with_a_constant_and_one_model(partita, tmp_path):
             tmp_path / "train.parquet",
             "--target",
             "target",
-            "--submodels",
-            5,
+            *method,
             "--out",
             tmp_path / "m",
         )[0]

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
@@ -455,6 +455,19 @@ def test_a_fallback_answers_below_the_gate_in_every_command(partita, cancer, tmp
     page = (tmp_path / "r.html").read_text()
     assert f"{rows.sum()} of {len(rows)} rows, where the vote's own radius is below 2" in page
     assert "<dt>fallback</dt><dd>logistic</dd>" in page
+
+
+def test_the_model_for_comparison_is_announced_and_one_submodel_is_warned_of(partita, tmp_path):
+    """The first may take long; the second can prove nothing."""
+    frame = load_breast_cancer(as_frame=True).frame.iloc[:, [0, 1, -1]]
+    frame.to_csv(tmp_path / "two.csv", index=False)
+    options = ("fit", tmp_path / "two.csv", "--target", "target", "--out", tmp_path / "m")
+    code, out, err = partita(*options)
+    assert code == 0
+    assert "fitting one model on all columns, for comparison" in err
+    assert "no radius above 0 can be proven: a proof needs at least three units" in " ".join(
+        (out + err).split()
+    )
 
 
 def test_a_fallback_of_the_same_estimator_is_the_full_model_too(partita, cancer, tmp_path):

@@ -166,7 +166,7 @@ def test_a_value_that_is_refused_stops_one_submodel_alone():
     new.loc[2, "b"] = "no number"
     model = FeaturePartitionClassifier(n_submodels=4, random_state=0).fit(X, y)
     assert model._scores_together(model._open(new, reset=False)) is None
-    with pytest.raises(SubmodelError, match="'no number' stands where training had numbers"):
+    with pytest.raises(SubmodelError, match="'no number' where training had numbers"):
         model.predict(new)
     model.set_params(on_failure="vote")
     with pytest.warns(SubmodelWarning, match="1 of 6 rows"):

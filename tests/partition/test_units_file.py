@@ -40,7 +40,10 @@ def test_nothing_said(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[units]\na = ['PARIS_*']", "names the column 'PARIS_\\*', which the table does not have"),
+        (
+            "[units]\na = ['PARIS_*']",
+            "'PARIS_\\*', which is not among the table's features",
+        ),
         ("[units]\na = 'month'", "must be a list of column names"),
         ("trusted = [1]", "trusted must be a list of column names"),
         ("units = 3", r"\[units\] must be a table"),

@@ -112,7 +112,7 @@ def test_a_text_has_the_same_code_whatever_stands_beside_it(other):
 
 def test_a_word_where_training_had_numbers_is_named():
     assert learn_codes(words(1, 2.5, None)) is None
-    with pytest.raises(InputError, match="'many' stands where training had numbers"):
+    with pytest.raises(InputError, match="row 2 holds 'many' where training had numbers"):
         apply_codes(words(1, None, "many"), None)
 
 

@@ -1,5 +1,8 @@
 """Fixtures of the vision tests."""
 
+import os
+import sys
+
 import pytest
 import torch
 
@@ -7,6 +10,10 @@ from partita.datasets import load_digits
 from partita.vision import _paper_recipes as recipes
 
 from .small_networks import tiny_network
+
+if sys.version_info < (3, 12):
+    # torch.compile imports setuptools, which refuses to be imported after Python's own distutils
+    os.environ.setdefault("SETUPTOOLS_USE_DISTUTILS", "stdlib")
 
 
 @pytest.fixture(scope="module", autouse=True)

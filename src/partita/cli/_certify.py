@@ -47,7 +47,7 @@ def certify(
     From Parquet to Parquet, the memory it takes does not grow with the number of rows.
     """
     from .._support.terminal import print_line
-    from ..tables._write import check_writable
+    from ..tables._write import check_other_file, check_writable
     from ..workflow._certify_file import certify_pieces
     from ..workflow._prediction_table import open_prediction_table
     from ..workflow._stored_model import open_model
@@ -58,12 +58,19 @@ def certify(
     csv = csv_options(sep, decimal, encoding)
     stored = open_model(model, tuple(trust or ()), jobs)
     place, quiet_sources = local_path(ctx, data), parse_silent(silent)
+    if out is not None:
+        check_other_file(out, place)
     table = open_prediction_table(stored, place, parse_split(split), csv, quiet_sources)
     summary, columns = certify_pieces(table, out, tolerance, relative, int(not quiet))
     if as_json:
         print_json(summary.to_dict(out))
         return
     show_summary(summary)
+    if out is not None and (tolerance is not None or relative is not None):
+        print_line(
+            "In the file, a radius is about staying near the prediction; in a report of rows with "
+            "a known target, near the target."
+        )
     print_line(
         f"Written to {out}: {', '.join(columns)}."
         if out is not None

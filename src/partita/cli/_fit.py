@@ -143,8 +143,8 @@ def fit(
     full_model: Annotated[
         bool,
         typer.Option(
-            help="Fit one model on all columns too, for comparison. It proves nothing, and takes "
-            "about as long again."
+            help="Fit one model on all columns too, for comparison. It proves nothing, and may "
+            "take longer than all submodels."
         ),
     ] = True,
     sep: Sep = None,
@@ -261,6 +261,7 @@ def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> d
 def _fit_in_memory(
     training: Any, model: Any, estimator: str, fallback: str | None, full_model: bool, out: Path
 ) -> None:
+    from .._support.progress import log
     from ..ensemble._failures import FixedVote
     from ..ensemble._full_model import fit_full_model
     from ..store._save import save
@@ -271,6 +272,8 @@ def _fit_in_memory(
         fitted = model.fallback_model_
         model.full_model_ = None if isinstance(fitted, FixedVote) else fitted
     elif full_model and model._full_member is None:
+        if model.verbose:
+            log("fitting one model on all columns, for comparison (--no-full-model leaves it out)")
         model.full_model_ = fit_full_model(model, training.table, training.y)
     save(model, out, training.about(estimator, model=model, fallback=fallback))
 
@@ -315,6 +318,11 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
 
     for warning in model.warnings_:
         print_warning(f"{warning}.")
+    if len(model.partition_) == 1:
+        print_warning(
+            "One submodel sees all units, so no radius above 0 can be proven: a proof needs at "
+            "least three units."
+        )
     labels = f"{len(model.classes_)} labels" if hasattr(model, "classes_") else "numbers"
     fitted = f"{model._n_fitted} submodels" if model._n_fitted > 1 else "one model"
     print_line(

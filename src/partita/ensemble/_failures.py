@@ -103,7 +103,10 @@ def score_one(
         cause = f"{name}, {type(submodel).__name__}, could not predict: {exc}"
         raise_shortage(exc, cause)
         if not may_fail:
-            raise SubmodelError(cause) from exc
+            raise SubmodelError(
+                f"{cause}; mend the row, or fit with on_failure='vote', so that such a submodel "
+                "casts a fixed vote"
+            ) from exc
     ballots = np.repeat(fixed[None], n_rows, axis=0)
     failed = 0
     for i in range(n_rows):

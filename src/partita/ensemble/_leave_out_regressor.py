@@ -165,5 +165,9 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
     def _read_target(self, y: Any) -> Array:
         return numeric_target(self, y, "LeaveOutClassifier")
 
+    @property
+    def _usual_value(self) -> float | None:
+        return float(self.fixed_ballot_)
+
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(float(np.median(y)))

@@ -123,7 +123,10 @@ def _columns(patterns: Any, where: str, names: Sequence[str]) -> list[str]:
                 "the column"
             )
         if not matching:
-            raise InputError(f"{where} names the column {pattern!r}, which the table does not have")
+            raise InputError(
+                f"{where} names the column {pattern!r}, which is not among the table's features: "
+                "it does not exist, or is the target"
+            )
         found += [name for name in matching if name not in found]
     return found
 

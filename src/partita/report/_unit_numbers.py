@@ -13,11 +13,12 @@ def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str
     """The units, the most critical first.
 
     ``critical``: in how many of the counted rows (all, if None) a unit could break the statement
-    alone. ``agreement``: how often its submodels' votes fulfil the statement; where units are left
-    out, the ``group`` of each is given instead.
+    alone; None where nothing is stated. ``agreement``: how often its submodels' votes fulfil the
+    statement; where units are left out, the ``group`` of each is given instead.
     """
     model = stated.model
     critical = np.zeros(len(model.units_), np.int64)
+    stated_rows = stated.critical_units is not None
     if stated.critical_units is not None:
         rows = stated.critical_units if counted is None else stated.critical_units & counted
         critical = rows.sum(axis=1)
@@ -38,7 +39,7 @@ def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str
             "columns": [str(names[column]) for column in model.units_.columns[unit]],
             "submodels": np.flatnonzero(reach[unit]).tolist(),
             "group": groups[unit],
-            "critical": int(critical[unit]),
+            "critical": int(critical[unit]) if stated_rows else None,
             "agreement": shares[unit],
         }
         for unit in order

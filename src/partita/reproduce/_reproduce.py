@@ -16,8 +16,10 @@ from ._table_cells import fill_cell, settings_of
 from ._tables import Table, table
 
 STAND_INS = {
-    "digits": "scikit-learn's digits stand in for the images",
-    "diabetes": "scikit-learn's diabetes data stand in for the tables",
+    "digits": "scikit-learn's digits stand in for the images, and larger T, e and spreads are "
+    "replaced by the largest that fit: nothing here compares with the paper",
+    "diabetes": "scikit-learn's diabetes data stand in for the tables, and larger T, e and spreads "
+    "are replaced by the largest that fit: nothing here compares with the paper",
 }
 
 

@@ -247,7 +247,7 @@ def _by_class(offset: Mapping[Any, float], classes: Array) -> list[float]:
         if str(label) not in known:
             raise InputError(
                 f"offset names the label {label!r}, which is not among the classes: give one of "
-                f"{', '.join(known)}"
+                f"{', '.join(map(repr, known))}"
             )
         votes[known[str(label)]] = float(number)
     return votes

@@ -38,7 +38,8 @@ def open_archive(path: Any) -> Iterator[Read]:
     target = Path(path)
     if not target.exists():
         raise InputError(
-            f"path {str(target)!r} does not exist: give the folder or zip that save() wrote"
+            f"path {str(target)!r} does not exist: give the folder or zip that partita fit or "
+            "save() wrote"
         )
     if target.is_dir():
         if (target / UNFINISHED).is_dir() and not (target / MANIFEST).is_file():

@@ -98,12 +98,12 @@ def apply_codes(column: Array, codes: dict[str, int] | None) -> Array:
         return np.array(list(map(codes.get, cells)), dtype=np.float64)  # None becomes NaN
     numbers = _as_numbers(column)
     if numbers is None:
-        strange = next(
-            value
-            for value in column
+        row, strange = next(
+            (row, value)
+            for row, value in enumerate(column)
             if not is_missing(value) and _as_numbers(np.array([value], dtype=object)) is None
         )
-        raise InputError(f"{strange!r} stands where training had numbers")
+        raise InputError(f"row {row} holds {strange!r} where training had numbers")
     return numbers
 
 

@@ -74,6 +74,15 @@ def write_table(columns: dict[str, Any], out: Any) -> Path:
     return Path(out)
 
 
+def check_other_file(out: Any, data: Any) -> None:
+    """Refuse to write over the table that is read."""
+    path = Path(out)
+    if path.exists() and Path(data).exists() and path.samefile(data):
+        raise InputError(
+            f"out {str(path)!r} is the table that is read, which would be lost: give another file"
+        )
+
+
 def check_writable(out: Any, suffixes: tuple[str, ...] = (".parquet", ".csv")) -> None:
     """Refuse, before any work is done, a path that cannot be written to."""
     path = Path(out)

@@ -125,10 +125,9 @@ class Summary:
         if truth is None or proof is None:
             return summary
         summary.right, summary.right_by_label = _right(certified, truth)
-        centre = getattr(model.rule_, "centre", None)
-        if centre is not None:
-            summary.constant = float(centre)
-            always = np.full(len(truth), centre)
+        summary.constant = getattr(model, "_usual_value", None)
+        if summary.constant is not None:
+            always = np.full(len(truth), summary.constant)
             summary.constant_right = int(np.count_nonzero(certified.correct(always)))
         full = certified.full_model_prediction
         if full is not None:
