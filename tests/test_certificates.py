@@ -1,5 +1,6 @@
 """Certificates: comparing them with the truth, frames, and how they look in a notebook."""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -108,3 +109,13 @@ def test_what_users_wrote_is_escaped_in_a_notebook():
     page = proof._repr_html_()
     assert "<script>" not in page
     assert Cells(page).cells.count(evil) == 3
+
+
+def test_labels_of_another_type_are_refused_rather_than_counted_as_wrong():
+    proof = replace(certify(np.eye(2)[[[0, 0, 0]]]), prediction=np.array(["malign"]))
+    assert proof.correct(["malign"]).all()
+    assert not proof.correct(["benign"]).any()
+    with pytest.raises(InputError, match="y holds numbers, but the predictions are texts"):
+        proof.correct([0])
+    with pytest.raises(InputError, match="y holds texts, but the predictions are numbers"):
+        certify(np.eye(2)[[[0, 0, 0]]]).correct(["0"])

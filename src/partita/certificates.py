@@ -307,6 +307,12 @@ class Certificates:
                 "y cannot be compared with certificates made around the prediction: certify(X, "
                 "around=y, tolerance=...) certifies that the prediction stays near the truth"
             )
+        given, learnt = _type_of(y), _type_of(self.prediction)
+        if len(y) and {given, learnt} == {"texts", "numbers"}:
+            raise InputError(
+                f"y holds {given}, but the predictions are {learnt}, so no row could be right: "
+                "give the labels as the model was fitted with them"
+            )
         return np.asarray(self.prediction == y)
 
     def to_frame(self, silence: bool = False) -> Any:
@@ -351,6 +357,13 @@ class Certificates:
     def _columns(self) -> dict[str, Array]:
         columns = {"prediction": self.prediction, "radius": self.radius}
         return columns if self.runner_up is None else columns | {"runner_up": self.runner_up}
+
+
+def _type_of(labels: Array) -> str:
+    """Return "texts", "numbers", or another name where an array may hold either."""
+    return {"U": "texts", "S": "texts"}.get(
+        labels.dtype.kind, "numbers" if labels.dtype.kind in "iufb" else "objects"
+    )
 
 
 def _radius_bars(radius: Array) -> str:

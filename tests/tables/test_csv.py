@@ -90,6 +90,25 @@ def test_a_file_that_is_written_in_another_way_suggests_the_option(
         open_file(tmp_path / "t.csv", csv=CsvOptions(**options)).check_column("y", "target")
 
 
+def test_a_few_words_among_numbers_are_noticed(tmp_path):
+    """One bad cell turns a whole sensor into text."""
+    cells = [str(k / 7) for k in range(199)]
+    lines = [f"{cell},{k % 2}" for k, cell in enumerate([*cells[:3], "n.d.", *cells[3:]])]
+    (tmp_path / "t.csv").write_text("\n".join(["a,y", *lines]))
+    with pytest.warns(
+        UserWarning,
+        match=r"the column 'a' of .* is read as text, but 199 of 200 cells are numbers; the first "
+        r"other cell is 'n\.d\.': leave such cells empty",
+    ):
+        open_file(tmp_path / "t.csv")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_file(tmp_path / "t.csv", kinds={"a": TEXT})  # who says so means it
+        codes = "\n".join(["a,y", *(f"{k}A,0" if k % 10 else f"{k},1" for k in range(100))])
+        (tmp_path / "codes.csv").write_text(codes)
+        open_file(tmp_path / "codes.csv")
+
+
 def test_a_string_that_is_not_utf_8_is_refused_where_text_is_expected(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"t,y\ncaf\xe9,2\n")
     with pytest.raises(InputError, match="cannot be read as CSV: it is not valid utf-8"):

@@ -22,6 +22,8 @@ HEAD_BYTES = 2**16  # read from a file that gives advice
 HEAD_ROWS = 1000
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WITH_COMMA = r"[+-]?\d+,\d+"
+A_NUMBER = r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*"
+MOSTLY = 0.95  # a text column with a larger share of numbers was meant to be one of numbers
 
 
 class CsvFile(LoadedFile):
@@ -74,6 +76,7 @@ class CsvFile(LoadedFile):
             raise InputError(f"{str(path)!r} cannot be read as CSV: {reason}") from exc
         if kinds is None:
             self._warn_of_decimal_commas(table)
+            self._warn_of_stray_texts(table)
 
     def _read(self, types: dict[str, Any]) -> Any:
         import pyarrow.csv
@@ -187,6 +190,30 @@ class CsvFile(LoadedFile):
                     stacklevel=5,
                 )
                 return
+
+    def _warn_of_stray_texts(self, table: Any) -> None:
+        """Warn of a column that is text only because a few of its cells are not numbers."""
+        import pyarrow.compute as compute
+
+        def are_numbers(cells: Any) -> Any:
+            return compute.match_substring_regex(cells, f"^{A_NUMBER}$")
+
+        for field in table.schema:
+            if field.type != arrow_library().string():
+                continue
+            present = table.column(field.name).drop_null()
+            head = present.slice(0, HEAD_ROWS)
+            if not len(head) or compute.mean(are_numbers(head)).as_py() <= MOSTLY:
+                continue
+            strange = present.filter(compute.invert(are_numbers(present)))
+            if 0 < len(strange) < (1 - MOSTLY) * len(present):
+                warnings.warn(
+                    f"the column {field.name!r} of {str(self.path)!r} is read as text, but "
+                    f"{len(present) - len(strange):,} of {len(present):,} cells are numbers; the "
+                    f"first other cell is {strange[0].as_py()!r}: leave such cells empty, unless "
+                    "it is meant to be text",
+                    stacklevel=5,
+                )
 
 
 def _is_about_encoding(exc: BaseException) -> bool:
