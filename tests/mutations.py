@@ -1470,6 +1470,34 @@ BUGS = [
         "return np.asarray(proof.radius)",
         (ATTACKED,),
     ),
+    Bug(
+        "networks: two threads draw first weights from one generator",
+        "vision/_runtime.py",
+        "with _GLOBAL_GENERATOR, torch.random.fork_rng(devices=[]):",
+        "with torch.random.fork_rng(devices=[]):",
+        ("tests/vision/test_runtime.py",),
+    ),
+    Bug(
+        "networks: a checkpoint of another environment is used",
+        "vision/_network_folder.py",
+        'check_environment(file, state["environment"], self.environment)',
+        "pass",
+        ("tests/vision/test_network_folder.py",),
+    ),
+    Bug(
+        "patches: a patch that moves between training images is said to be covered",
+        "patches.py",
+        "int(n_patches), (OTHER_PLACES,))",
+        "int(n_patches))",
+        ("tests/test_patches.py",),
+    ),
+    Bug(
+        "overlaps: the bound of a rule without gaps passes for the exact radius",
+        "rules/_base.py",
+        "check_bound_only(self, cover)",
+        "pass",
+        ("tests/partition/test_guarantee.py",),
+    ),
 ]
 
 

@@ -43,6 +43,8 @@ def show_summary(summary: Summary) -> None:
         ["r =", *map(str, radii)],
         rows,
     )
+    if len(radii) < max(map(len, lines.values())):
+        print_line("Not every radius fits on the screen: --json has all of them.")
     _show_alarms(found.get("kept_predictions", {}))
 
 

@@ -268,6 +268,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     def certify(
         self,
         X: Any,
+        *,
         labels: Any = None,
         cover: str = "bound",
         time_limit: float = 10.0,
