@@ -30,8 +30,8 @@ def test_a_loaded_model_has_the_same_ballots_and_certificates(name, place, tmp_p
     model = fitted(name)
     loaded = store.load(store.save(model, tmp_path / "deep" / place))
     assert np.array_equal(loaded.ballots(table), model.ballots(table))
-    about = [labels] if isinstance(model.rule_, TopK) else []
-    before, after = model.certify(table, *about), loaded.certify(table, *about)
+    about = {"labels": labels} if isinstance(model.rule_, TopK) else {}
+    before, after = model.certify(table, **about), loaded.certify(table, **about)
     assert np.array_equal(before.prediction, after.prediction)
     assert np.array_equal(before.radius, after.radius)
     assert before.counts == after.counts

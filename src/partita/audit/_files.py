@@ -49,7 +49,7 @@ def audit_file(
     table = source.file.table(stored.schema.kinds)
     findings = audit(
         stored.model,
-        table.take(list(range(table.n_columns))),
+        table.take_all(),
         source.truth(source.file),
         X_train,
         y_train,

@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .._support.types import Array
+from ..ensemble._joint_training import were_trained_jointly
 from ..partition import Partition
 from ._attacked_table import AttackedTable
 from ._candidates import poisoned_column
@@ -51,7 +52,7 @@ def check_training(
     )
     if model._trusts_training:  # one model saw all units
         return
-    jointly = hasattr(model.estimators_, "scores")
+    jointly = were_trained_jointly(model.estimators_)
     if isinstance(model.partition_, Partition) and not model.units_.trusted and not jointly:
         yield compare_ballots(
             "fitted with the columns in another order",
@@ -80,7 +81,7 @@ def _rewritten_units(
         name = f"{unit_name(model, unit)} rewritten in training moves no other submodel"
         yield _compare_fit(claims, rows, name, model, table, ~reach[unit], y=y)
     lenient = clone(model)
-    if not hasattr(model.estimators_, "scores"):
+    if not were_trained_jointly(model.estimators_):
         lenient.set_params(on_failure="vote")
     for kind in DAMAGES:
         checks = []

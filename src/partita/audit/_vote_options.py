@@ -14,6 +14,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..ensemble._failures import FixedVote
+from ..ensemble._joint_training import were_trained_jointly
 from ..ensemble._masked_training import masked_tables
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable
@@ -148,7 +149,7 @@ def with_failures(model: Any, on_failure: str) -> Any:
 
     Unchanged where all submodels are trained jointly, which cannot vote for failures.
     """
-    if hasattr(model.estimators_, "scores"):
+    if were_trained_jointly(model.estimators_):
         return model
     other = copy(model)
     other.on_failure = on_failure
@@ -158,7 +159,7 @@ def with_failures(model: Any, on_failure: str) -> Any:
 def _refusing_submodels(model: Any, table: AttackedTable, changes: dict[int, Changes]) -> Array:
     """Which submodels refuse the rewritten table; all of them where they are trained jointly."""
     rows = unless_refused(partial(model._open, reset=False), table.table(_merged(changes)))
-    if rows is None or hasattr(model.estimators_, "scores"):
+    if rows is None or were_trained_jointly(model.estimators_):
         return np.ones(len(model.partition_), dtype=bool)
     if model._trusts_training:  # one model in place of all members, each with columns masked
         tables = masked_tables(rows, model._hidden_columns(), model.numeric_)

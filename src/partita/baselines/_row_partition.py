@@ -32,6 +32,7 @@ from ..errors import InputError, SubmodelWarning
 from ..partition._partition import Overlap
 from ..partition._strategies import strided_partition
 from ..rules import Median, Rule, Tournament, named_rule
+from ..rules._ballots import vote_shares
 from ..tables._memory import one_row
 from ..tables._table import Table
 from ._canonical_rows import CanonicalRows, bucket_of, constant_labels, labels_of
@@ -275,9 +276,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         array of shape (n_samples, n_classes)
             Shares, in the order of ``classes_``.
         """
-        votes = self.ballots(X).argmax(axis=2)
-        shares = [(votes == label).mean(axis=1) for label in range(len(self.classes_))]
-        return np.stack(shares, axis=1)
+        return vote_shares(self.ballots(X))
 
     def certify(self, X: Any, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict each row and compute how many training rows must change to change it.

@@ -17,7 +17,7 @@ from ..rules import Median, Rule
 from ..tables._table import Table
 from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._default_estimator import TableBoostingClassifier
-from ._joint_training import joint_ballots
+from ._joint_training import joint_ballots, were_trained_jointly
 from ._label_decisions import LabelDecisions
 from ._silent_sources import hear
 from ._soundness import wants_integers
@@ -369,7 +369,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     def _ballots(self, X: Any) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
         table = self._open(X, reset=False)
-        if hasattr(self.estimators_, "scores"):
+        if were_trained_jointly(self.estimators_):
             return table, joint_ballots(self.estimators_, table, self.classes_)
         shape = (table.n_rows, len(self.partition_), len(self.classes_))
         ballots = np.empty(shape, dtype=np.float32)

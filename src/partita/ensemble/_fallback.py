@@ -69,7 +69,7 @@ def fallback_scores(ensemble: Any, table: Table, rows: Array | None = None) -> A
     Rows on which it fails get the fixed vote where ``on_failure`` allows that.
     """
     n_rows = table.n_rows if rows is None else len(rows)
-    X = table.take(list(range(table.n_columns)), rows)
+    X = table.take_all(rows)
     fixed, may_fail = ensemble.fixed_ballot_, ensemble.on_failure == "vote"
     score = _score(ensemble)
     job = (score, ensemble.fallback_model_, X, one_row, n_rows, fixed, NAME, may_fail)

@@ -39,7 +39,7 @@ def full_predictions(ensemble: Any, table: Table) -> Array | None:
     if model is None or isinstance(model, FixedVote):
         return None
     try:
-        predicted = np.asarray(model.predict(table.take(list(range(table.n_columns)))))
+        predicted = np.asarray(model.predict(table.take_all()))
     except MemoryError:
         raise
     except Exception:  # it is for comparison only

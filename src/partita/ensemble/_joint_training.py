@@ -24,6 +24,11 @@ def trains_jointly(estimator: Any) -> bool:
     return hasattr(estimator, "fit_submodels")
 
 
+def were_trained_jointly(submodels: Any) -> bool:
+    """Whether these fitted submodels came from such an estimator."""
+    return hasattr(submodels, "scores")
+
+
 def check_joint_settings(ensemble: Any, estimator: Any, sample_weight: Any) -> None:
     """Refuse settings that joint training cannot honour."""
     name = type(estimator).__name__
@@ -51,9 +56,7 @@ def fit_jointly(estimator: Any, table: Table, y: Array, columns: list[list[int]]
     ]
     name = type(estimator).__name__
     try:
-        fitted = estimator.fit_submodels(
-            table.take(list(range(table.n_columns))), y.copy(), columns, seeds
-        )
+        fitted = estimator.fit_submodels(table.take_all(), y.copy(), columns, seeds)
     except InputError:
         raise
     except Exception as exc:
@@ -68,5 +71,5 @@ def fit_jointly(estimator: Any, table: Table, y: Array, columns: list[list[int]]
 
 def joint_ballots(submodels: Any, table: Table, classes: Array) -> Array:
     """Return every submodel's score for every class: float32 (rows, submodels, classes)."""
-    scores = np.asarray(submodels.scores(table.take(list(range(table.n_columns)))))
+    scores = np.asarray(submodels.scores(table.take_all()))
     return scores_as_ballots(scores, np.asarray(submodels.classes_), classes)

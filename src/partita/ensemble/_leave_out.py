@@ -202,7 +202,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         rows, labels, params = masked_rows(table, target, plan, self._hidden_columns())
         job = (plan.submodel(0), rows, labels, params, "the model of masked rows", False)
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
-        sample = table.take(list(range(table.n_columns)), sample_rows(table.n_rows))
+        sample = table.take_all(sample_rows(table.n_rows))
         ballots = np.stack(list(self._scores(open_table(sample))), axis=1)
         self.warnings_ = self._constant_warnings(ballots, target)
         for message in self.warnings_:

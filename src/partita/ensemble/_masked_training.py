@@ -56,6 +56,6 @@ def masked_tables(table: Table, hidden: list[list[int]], numeric: list[bool]) ->
 
     ``numeric``: which columns held numbers in training.
     """
-    rows = MaskedColumns(table.take(list(range(table.n_columns))), numeric)
+    rows = MaskedColumns(table.take_all(), numeric)
     for columns in hidden:
         yield rows.masked(columns)

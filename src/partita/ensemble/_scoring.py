@@ -77,7 +77,7 @@ class Scoring:
             return ballot
 
         found = one_pass(self, fitted, plan.columns) if table.reads_apart else None
-        sample = table.take(list(range(table.n_columns)), rows) if found else None
+        sample = table.take_all(rows) if found else None
         fixed = np.asarray(self.fixed_ballot_)
         ballots = found.ballots(open_table(sample), self._tree_score(), fixed) if found else None
         if ballots is None:

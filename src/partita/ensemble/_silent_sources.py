@@ -34,7 +34,7 @@ from ..tables._missing import is_missing
 from ..tables._table import Table
 from ._ballots import FLOOR
 from ._failures import score_one
-from ._joint_training import joint_ballots
+from ._joint_training import joint_ballots, were_trained_jointly
 from ._scoring import FEW_ROWS
 
 DETECT = "detect"
@@ -246,7 +246,7 @@ def _with_flags(ballots: Array, sets: LeaveOut, quiet: Array) -> Array:
 
 def _heard_ballots(model: Any, table: Table, abstains: Array) -> Array:
     """Return the ballots of submodels that are heard; anything where they abstain."""
-    if hasattr(model.estimators_, "scores"):
+    if were_trained_jointly(model.estimators_):
         return joint_ballots(model.estimators_, table, model.classes_)
     together = model._scores_together(table)
     if together is None and model._trusts_training:

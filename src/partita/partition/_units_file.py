@@ -13,13 +13,12 @@ Columns that are not named are units of their own.
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._support.messages import one_line
+from .._support.toml import read_toml
 from ..errors import InputError
 
 ENTRIES = ("trusted", "ignore", "units")
@@ -84,12 +83,7 @@ def read_units(path: Any, names: Sequence[str]) -> UnitsFile:
     """
     place = Path(path)
     where = f"units {str(place)!r}"
-    try:
-        content = tomllib.loads(place.read_text(encoding="utf-8"))
-    except FileNotFoundError as exc:
-        raise InputError(f"{where} does not exist: give a .toml file") from exc
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
-        raise InputError(f"{where} cannot be read as TOML: {one_line(exc)}") from exc
+    content = read_toml(place, where)
     for key in content:
         if key not in ENTRIES:
             raise InputError(

@@ -20,12 +20,11 @@
 Every entry is checked: a name that is misspelt is an error, not a default.
 """
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._support.messages import one_line
+from .._support.toml import read_toml
 from ..errors import InputError
 from ..rules import Rule
 from ..rules._certify import RULES
@@ -58,12 +57,7 @@ def read_parties(path: Any) -> PartiesFile:
     """Read a parties.toml."""
     place = Path(path)
     where = f"parties {str(place)!r}"
-    try:
-        content = tomllib.loads(place.read_text(encoding="utf-8"))
-    except FileNotFoundError as exc:
-        raise InputError(f"{where} does not exist: give a .toml file") from exc
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
-        raise InputError(f"{where} cannot be read as TOML: {one_line(exc)}") from exc
+    content = read_toml(place, where)
     _check_entries(content, ENTRIES, where)
     listed = content.get("parties")
     if not isinstance(listed, list) or not listed:

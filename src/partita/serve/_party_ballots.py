@@ -14,6 +14,7 @@ import numpy as np
 from .._support.json_values import json_value
 from .._support.types import Array
 from ..ensemble._failures import score_one
+from ..ensemble._joint_training import were_trained_jointly
 from ..errors import InputError
 from ..partition._partition import Partition
 from ..tables._file import File
@@ -60,7 +61,7 @@ class PartyBallots:
         file = open_file(table, "table", kinds=own | {key: TEXT}, csv=stored.schema.csv)
         for name in (key, *own):
             file.check_column(name, "key" if name == key else "the submodel")
-        X = file.table(own).take(list(range(len(own))))
+        X = file.table(own).take_all()
         ballots, failure = score_one(
             model._score(),
             model.estimators_[t],
@@ -85,7 +86,7 @@ class PartyBallots:
 
 def find_submodel(model: Any, submodel: str | int | None) -> int:
     """The position of a submodel, given by that or by the name of one of its units."""
-    if not isinstance(model.partition_, Partition) or hasattr(model.estimators_, "scores"):
+    if not isinstance(model.partition_, Partition) or were_trained_jointly(model.estimators_):
         raise InputError(
             "the model's submodels share columns or were trained jointly, so that none is one "
             "party's alone: fit a FeaturePartitionClassifier or FeaturePartitionRegressor with "

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.atomic import write_atomic
 from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._joint_training import were_trained_jointly
 from ..errors import InputError
 from ._archive import is_stored_model
 from ._layout import (
@@ -92,7 +93,7 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     parts = {part: estimator for part, estimator in others.items() if estimator is not None}
     networks = None
     files = []
-    if hasattr(model.estimators_, "scores"):  # networks that were trained jointly are one file
+    if were_trained_jointly(model.estimators_):  # networks that were trained jointly are one file
         from ..vision._serialization import to_bytes
 
         content, networks = to_bytes(model.estimators_, model.classes_)

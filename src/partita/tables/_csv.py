@@ -178,10 +178,10 @@ class CsvFile(LoadedFile):
 
         if self._sep == "," or self._options.decimal is not None:
             return
-        for field in table.schema:
+        for position, field in enumerate(table.schema):  # names may occur twice
             if field.type != arrow_library().string():
                 continue
-            present = table.column(field.name).slice(0, HEAD_ROWS).drop_null()
+            present = table.column(position).slice(0, HEAD_ROWS).drop_null()
             matches = pyarrow.compute.match_substring_regex(present, f"^{WITH_COMMA}$")
             if len(present) and pyarrow.compute.all(matches).as_py():
                 warnings.warn(
@@ -198,10 +198,10 @@ class CsvFile(LoadedFile):
         def are_numbers(cells: Any) -> Any:
             return compute.match_substring_regex(cells, f"^{A_NUMBER}$")
 
-        for field in table.schema:
+        for position, field in enumerate(table.schema):  # names may occur twice
             if field.type != arrow_library().string():
                 continue
-            present = table.column(field.name).drop_null()
+            present = table.column(position).drop_null()
             head = present.slice(0, HEAD_ROWS)
             if not len(head) or compute.mean(are_numbers(head)).as_py() <= MOSTLY:
                 continue

@@ -186,7 +186,7 @@ class FileTable(Table):
         names = [self.names[column] for column in columns]
         kinds = {name: self.kinds[name] for name in names}
         for batch in self.file.batches(names, size, self._rows_of_file(rows)):
-            yield batch.table(kinds).take(list(range(len(names))))
+            yield batch.table(kinds).take_all()
 
     def _rows_of_file(self, rows: Array | None) -> Array | None:
         """Positions in the file of some rows of this table; None stands for all."""

@@ -121,6 +121,21 @@ class Table:
         """
         raise NotImplementedError
 
+    def take_all(self, rows: Array | None = None) -> Any:
+        """All columns of some rows, in the table's own type.
+
+        Parameters
+        ----------
+        rows : array of int, optional
+            Positions of the rows; all of them by default.
+
+        Returns
+        -------
+        array, sparse matrix or DataFrame
+            As :meth:`take` returns it.
+        """
+        return self.take(list(range(self.n_columns)), rows)
+
     def read(self, columns: list[int]) -> list[Array]:
         """Some columns, each as an array: floats, or objects if it does not hold numbers.
 

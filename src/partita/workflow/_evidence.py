@@ -95,9 +95,7 @@ def evidence(model: Any, ballots: Array) -> Evidence:
         proof = model._vote(ballots)
         together = (proof.radius < 1 + model._gate()).astype(np.float64)
     else:
-        low, high = model.rule_.interval(
-            ballots, 1, model._reach_options("bound", 1.0).get("reach")
-        )
+        low, high = model._interval(ballots, 1)
         with np.errstate(over="ignore"):
             together = high - low
     if found is not None:

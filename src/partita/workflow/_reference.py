@@ -83,7 +83,7 @@ def read_reference(
             "of the training table's labels, so its rows tell nothing about them: give rows of "
             "several labels"
         )
-    X = table.take(list(range(table.n_columns)))
+    X = table.take_all()
     return Reference(X, y, exchanges, place.name, sha256_of(place))
 
 

@@ -108,7 +108,7 @@ class StoredModel:
             needs_target=True,
         )
         table = file.table(self.schema.kinds)
-        return table.take(list(range(table.n_columns))), self.schema.read_target(file, "training")
+        return table.take_all(), self.schema.read_target(file, "training")
 
 
 def open_model(
