@@ -88,9 +88,9 @@ rows = {folder: np.load(folder.with_suffix(".npy")) for folder in folders}
 
 def certify(folder):
     model = store.load(folder)
-    about = [model.predict(rows[folder])] if type(model.rule_).__name__ == "TopK" else []
+    about = {"labels": model.predict(rows[folder])} if type(model.rule_).__name__ == "TopK" else {}
     try:
-        model.certify(rows[folder], *about)
+        model.certify(rows[folder], **about)
     except PartitaError as exc:
         return f"certify: {exc}"
     return "loaded"
