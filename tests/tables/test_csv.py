@@ -56,6 +56,7 @@ def test_however_it_is_written_the_table_is_the_same(case, zipped, tmp_path):
             r"cannot be read as CSV: its columns look separated by ';': add --sep ';' --decimal "
             r"','$",
         ),
+        ("a;b, in m;y\n1;2;3\n4;5;6\n", "utf-8", {}, r"separated by ';': add --sep ';'$"),
         ("a\tb\ty\n1\t2\t3\n", "utf-8", {}, r"add --sep '\\t'$"),
         ("a|b|y\n1|2|3\n", "utf-8", {}, r"add --sep '\|'$"),
         ("a,b,y\n1,2,3\n", "utf-8", {"sep": ";"}, r"add --sep ','$"),

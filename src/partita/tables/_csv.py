@@ -131,10 +131,8 @@ class CsvFile(LoadedFile):
         if self._options.encoding is None and head.startswith(UTF_16):
             return "it is in UTF-16: add --encoding utf-16"
         lines = head.decode(self._encoding, "replace").splitlines()[:10]
-        if not lines or self._sep in lines[0]:
-            return ""
-        sep = max(",;\t|", key=lines[0].count)
-        if sep not in lines[0]:
+        sep = _likely_separator(lines, self._sep)
+        if sep is None:
             return ""
         shown = "\\t" if sep == "\t" else sep
         has_commas = self._options.decimal is None and any(
@@ -214,6 +212,24 @@ class CsvFile(LoadedFile):
                     "it is meant to be text",
                     stacklevel=5,
                 )
+
+
+def _likely_separator(lines: list[str], given: str) -> str | None:
+    """Another separator than the given one, if the lines look as if it were theirs."""
+    if not lines:
+        return None
+
+    def is_regular(sep: str) -> bool:
+        """Whether every line has it, equally often."""
+        return len({line.count(sep) for line in lines}) == 1 and sep in lines[0]
+
+    others = [sep for sep in ",;\t|" if sep != given]
+    if given not in lines[0]:
+        best = max(others, key=lines[0].count)
+        return best if best in lines[0] else None
+    # the header may hold the given separator in a name
+    regular = [sep for sep in others if is_regular(sep)]
+    return max(regular, key=lines[0].count) if regular and not is_regular(given) else None
 
 
 def _is_about_encoding(exc: BaseException) -> bool:
