@@ -40,7 +40,8 @@ def table(found):
     for one in found:
         tall, wide = one["patch"]
         several = f"{one['n_patches']} of " if one["n_patches"] > 1 else ""
-        settings = [f"{name} {value}" for name, value in one["settings"].items()]
+        shared = {} if one.get("leave_out") is None else {"leave_out": one["leave_out"]}
+        settings = [f"{name} {value}" for name, value in (shared | one["settings"]).items()]
         networks = f"{one['networks']} {one['network']}"
         cells = [
             f"{one['data']}, {one['rows']}",

@@ -46,9 +46,9 @@ def test_no_patch_breaks_what_is_certified(shape, patches, windows, n_patches, l
     """The pixels decide which models a patch touches; grids are not consulted here."""
     shapes = check_patches(patches, shape)
     grid = choose_grid(shape, shapes, windows, n_patches)
-    masks, sets = grid.masks(), left_out_sets(len(grid), n_patches)
-    left_out = np.array([[w in chosen for w in range(len(grid))] for chosen in sets])
-    seen = ~np.array([masks[chosen].any(axis=0) for chosen in sets])
+    masks, left_out = grid.masks(), left_out_sets(len(grid), 2 * n_patches)
+    sets = list(combinations(range(len(grid)), 2 * n_patches))
+    seen = ~np.array([masks[list(chosen)].any(axis=0) for chosen in sets])
     votes = profiles(len(sets), labels, many)
 
     def ask(images, models):
@@ -63,7 +63,6 @@ def test_no_patch_breaks_what_is_certified(shape, patches, windows, n_patches, l
         for under in [np.any(chosen, axis=0)]
         if size == n_patches
     }
-    as_tuples = [tuple(chosen) for chosen in sets.tolist()]
     for row in range(len(votes)):
         if radius[row] < n_patches:
             continue
@@ -72,7 +71,7 @@ def test_no_patch_breaks_what_is_certified(shape, patches, windows, n_patches, l
             attacked = np.repeat(votes[row : row + 1, :-1], len(answers), axis=0)
             attacked[:, list(owned)] = answers
             # -1, where the fallback decides, is the attacker's
-            found = agreed_labels(attacked, as_tuples, len(grid), n_patches)
+            found = agreed_labels(attacked, sets, len(grid), n_patches)
             assert (found == prediction[row]).all()
 
 
@@ -83,12 +82,11 @@ def test_what_is_not_certified_can_be_broken_where_windows_are_tight(
     """Whoever owns a whole window breaks every image that is not certified."""
     shapes = check_patches(patches, shape)
     grid = choose_grid(shape, shapes, windows, n_patches)
-    sets = left_out_sets(len(grid), n_patches)
-    left_out = np.array([[w in chosen for w in range(len(grid))] for chosen in sets])
+    left_out = left_out_sets(len(grid), 2 * n_patches)
+    sets = list(combinations(range(len(grid)), 2 * n_patches))
     votes = profiles(len(sets), labels, many)
     settled = SettledVotes(lambda images, models: votes[images, models], len(votes), left_out, 1)
     prediction, radius = settled.certify()
-    as_tuples = [tuple(chosen) for chosen in sets.tolist()]
     for row in np.flatnonzero(radius == 0):
         broken = False
         for window in range(len(grid)):
@@ -96,6 +94,6 @@ def test_what_is_not_certified_can_be_broken_where_windows_are_tight(
             answers = every_answer(labels, len(owned))
             attacked = np.repeat(votes[row : row + 1, :-1], len(answers), axis=0)
             attacked[:, owned] = answers
-            found = agreed_labels(attacked, as_tuples, len(grid), n_patches)
+            found = agreed_labels(attacked, sets, len(grid), n_patches)
             broken |= bool((found != prediction[row]).any())
         assert broken

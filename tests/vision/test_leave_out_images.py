@@ -30,9 +30,13 @@ def classifier(training="trusted", **settings):
     return LeaveOutImageClassifier(SHAPE, training=training, **{**quick, **settings})
 
 
-@pytest.fixture(scope="module", params=TRAININGS)
+@pytest.fixture(scope="module", params=[*TRAININGS, "shared"])
 def fitted(request, few):
-    return classifier(request.param, epochs=10, flip=False, shift=0, erase=0).fit(*few)
+    """In "shared", models are means of networks that leave out three windows of four."""
+    shared = request.param == "shared"
+    more = {"leave_out": 3} if shared else {}
+    training = "attackable" if shared else request.param
+    return classifier(training, epochs=10, flip=False, shift=0, erase=0, **more).fit(*few)
 
 
 def all_votes(clf, X):
@@ -78,7 +82,8 @@ def test_counts_say_what_is_trusted(fitted, few):
     assert proof.counts.trusted == (places,)
     assert fitted.grid_ == (2, 2)
     assert fitted.windows_.shape == (4, 8, 8)
-    assert len(fitted.networks_) == (1 if trusted else 7)
+    shared = fitted.leave_out is not None
+    assert len(fitted.networks_) == (1 if trusted else 4 + 1 if shared else 6 + 1)
 
 
 def test_several_shapes_are_named(few):
@@ -135,11 +140,15 @@ def test_no_patch_changes_a_certified_prediction(fitted, digits):
     assert (found == expected).all()
 
 
+@pytest.mark.parametrize("leave_out", [None, 3])
 @pytest.mark.parametrize("device", DEVICES)
-def test_refitting_on_patched_images_changes_no_model_that_leaves_the_patch_out(few, device):
+def test_refitting_on_patched_images_changes_no_network_that_leaves_the_patch_out(
+    few, device, leave_out
+):
     X, y = few
     X, y = X[:32], y[:32]
-    honest = classifier("attackable", device=device, epochs=1, deterministic=True).fit(X, y)
+    settings = {"device": device, "epochs": 1, "deterministic": True, "leave_out": leave_out}
+    honest = classifier("attackable", **settings).fit(X, y)
     for top, left in [(0, 0), (3, 2), (6, 6)]:
         patched = X.reshape(-1, 8, 8).copy()
         patched[:, top : top + 2, left : left + 2] ^= 255
@@ -147,13 +156,46 @@ def test_refitting_on_patched_images_changes_no_model_that_leaves_the_patch_out(
         under = np.zeros((8, 8), dtype=bool)
         under[top : top + 2, left : left + 2] = True
         inside = (honest.windows_ >= under).all(axis=(1, 2))
-        untouched = [*honest.left_out_[:, inside].any(axis=1), False]
+        untouched = honest.networks_left_out_[:, inside].any(axis=1).tolist()
         kept = [
             same(a.weights, b.weights)
             for a, b in zip(honest.networks_, poisoned.networks_, strict=True)
         ]
         assert kept == untouched
         assert any(untouched)
+        models = honest.left_out_[:, inside].any(axis=1)
+        before, after = all_votes(honest, X), all_votes(poisoned, X)
+        assert np.array_equal(before[:, :-1][:, models], after[:, :-1][:, models])
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_a_shared_model_is_the_mean_of_all_networks_that_leave_its_windows_out(few, members):
+    clf = classifier("attackable", leave_out=3, members=members).fit(*few)
+    X = few[0][:20]
+    votes = all_votes(clf, X)
+    for model, left_out in enumerate([*clf.left_out_, np.zeros(4, dtype=bool)]):
+        own = [
+            network
+            for network, windows in zip(
+                clf.networks_, np.tile(clf.networks_left_out_, (members, 1)), strict=True
+            )
+            if (windows[left_out].all() if left_out.any() else not windows.any())
+        ]
+        assert len(own) == (2 if left_out.any() else 1) * members
+        hidden = np.flatnonzero(clf.windows_[left_out].any(axis=0))
+        assert not any({*hidden.tolist()} & {*network.pixels} for network in own)
+        shares = sum(network.predict_proba(X) for network in own)
+        assert np.array_equal(votes[:, model], shares.argmax(axis=1))
+
+
+def test_two_windows_per_network_are_what_it_does_by_default(few):
+    default, given = (
+        classifier("attackable", leave_out=leave_out).fit(*few) for leave_out in (None, 2)
+    )
+    assert all(
+        same(a.weights, b.weights) for a, b in zip(default.networks_, given.networks_, strict=True)
+    )
+    assert np.array_equal(default.networks_left_out_[:-1], default.left_out_)
 
 
 @pytest.mark.parametrize("training", TRAININGS)
@@ -223,6 +265,15 @@ def test_an_interrupted_fit_resumes_exactly(few, tmp_path, monkeypatch, training
         ({"patches": (9, 1)}, "patches holds 9 x 1, larger than the image"),
         ({"windows": 2}, "needs at least 3 windows"),
         ({"epochs": 0}, "epochs is 0"),
+        ({"leave_out": 3}, "leave_out is for training='attackable'"),
+        (
+            {"training": "attackable", "leave_out": 1},
+            "leave_out is 1: it must be a whole number, 2 or above",
+        ),
+        (
+            {"training": "attackable", "leave_out": 4},
+            "leave_out is 4, but there are 4 windows, of which a network must see some",
+        ),
     ],
 )
 def test_bad_settings_are_refused(few, settings, message):

@@ -1,5 +1,7 @@
 """Votes of networks that leave windows out: in batches of one size, each about its own question."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
@@ -8,12 +10,14 @@ from partita.vision import _window_votes as window_votes
 from partita.vision._masked_submodel import MaskedSubmodel
 from partita.vision._paper_recipes import recipe_for
 from partita.vision._window_votes import AttackableVotes, TrustedVotes
-from partita.vision._windows import left_out_sets
 
 from .small_networks import SHAPE
 from .test_window_networks import GRID, fitted
 
-SETS = left_out_sets(len(GRID), 1)
+SETS = np.array(list(combinations(range(len(GRID)), 2)))
+
+
+POOLS = [np.array([0]), np.array([1]), np.array([2])]
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +27,7 @@ def networks(few):
 
 @pytest.fixture(scope="module")
 def submodels(few):
-    """Two members for each of two models and one on whole images."""
+    """Two members for each of two sets of windows and for whole images."""
     masks = GRID.masks()
     made = []
     for hidden in (masks[0] | masks[1], masks[7] | masks[8], np.zeros(64, dtype=bool)):
@@ -76,8 +80,10 @@ def test_a_vote_does_not_depend_on_what_else_is_asked(
         votes = TrustedVotes(networks, few[0].reshape(-1, 64, 1), SETS, len(GRID))
         whole = networks[0].__class__._logits
     else:
-        votes = AttackableVotes(submodels, few[0])
         whole = MaskedSubmodel._logits
+
+        def votes(images, models):
+            return AttackableVotes(submodels, POOLS, few[0])(images, models)
 
     def logits(self, network, images):
         out = whole(self, network, images)
@@ -100,8 +106,25 @@ def test_a_vote_does_not_depend_on_what_else_is_asked(
 
 
 def test_submodels_vote_on_their_own_pixels(few, submodels):
-    votes = AttackableVotes(submodels, few[0])
-    for model, members in enumerate(submodels):
+    """The first two models have networks of their own, the third shares them."""
+    votes = AttackableVotes(submodels, [*POOLS, np.array([0, 1])], few[0])
+    for model, members in enumerate([*submodels, submodels[0] + submodels[1]]):
         shares = sum(one.predict_proba(few[0]) for one in members)
         found = votes(np.arange(64), np.full(64, model))
         assert np.array_equal(found, shares.argmax(axis=1))
+
+
+def test_a_network_that_models_share_is_evaluated_once(few, submodels, monkeypatch):
+    whole, rows = MaskedSubmodel.scores, []
+
+    def scores(self, X, batch_size):
+        rows.append(len(X))
+        return whole(self, X, batch_size)
+
+    monkeypatch.setattr(MaskedSubmodel, "scores", scores)
+    votes = AttackableVotes(submodels, [np.array([0, 1]), np.array([1]), np.array([2])], few[0])
+    first = votes(np.arange(64), np.zeros(64, dtype=int))
+    assert rows == [64] * 4
+    votes(np.arange(64), np.ones(64, dtype=int))
+    assert rows == [64] * 4
+    assert np.array_equal(votes(np.arange(64), np.zeros(64, dtype=int)), first)

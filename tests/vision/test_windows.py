@@ -63,8 +63,10 @@ def test_windows_are_as_small_as_their_number_allows():
 
 
 def test_models_leave_out_every_set_once():
-    assert left_out_sets(4, 1).tolist() == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
-    assert left_out_sets(6, 2).shape == (15, 4)
+    found = [np.flatnonzero(one).tolist() for one in left_out_sets(4, 2)]
+    assert found == [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]
+    assert left_out_sets(6, 4).shape == (15, 6)
+    assert (left_out_sets(6, 4).sum(axis=1) == 4).all()
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,12 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         The paper's network for CIFAR10, or that for MNIST. With trusted training it has one more
         channel, which says what is masked.
     members : int, default=1
-        Networks with other seeds for each model, whose probabilities are averaged.
+        Networks with other seeds for each set of windows, whose probabilities are averaged.
+    leave_out : int, optional
+        With attackable training: how many windows a network leaves out, at least
+        ``2 * n_patches``, which is the default. A model is the mean of all networks that leave out
+        its windows and more: with a larger number models share networks and agree more often, but
+        each network sees less of the image.
     epochs : int, optional
         Passes over the images. This and the following settings are, by default, the network's in
         its paper.
@@ -108,8 +113,10 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     left_out_ : array of bool, shape (n_models, n_windows)
         The windows that each model leaves out.
     networks_ : list
-        The networks: with trusted training one per member, else those of all models, the model on
-        whole images last, for one member after the other.
+        The networks: with trusted training one per member, else one for each row of
+        ``networks_left_out_``, for one member after the other.
+    networks_left_out_ : array of bool, shape (n_sets, n_windows)
+        The windows that networks leave out; the last row is the network on whole images.
     n_features_in_ : int
         Values per image.
     seconds_per_image_ : float
@@ -154,6 +161,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         training: str = "trusted",
         network: str = "resnet9",
         members: int = 1,
+        leave_out: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
         learning_rate: float | None = None,
@@ -175,6 +183,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.training = training
         self.network = network
         self.members = members
+        self.leave_out = leave_out
         self.epochs = epochs
         self.batch_size = batch_size
         self.learning_rate = learning_rate
@@ -210,15 +219,15 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         height, width, _ = map(int, self.image_shape)
         shapes = check_patches(self.patches, self.image_shape)
         grid = choose_grid(self.image_shape, shapes, self.windows, int(self.n_patches))
-        sets = left_out_sets(len(grid), int(self.n_patches))
-        left_out = np.zeros((len(sets), len(grid)), dtype=bool)
-        np.put_along_axis(left_out, sets, True, axis=1)
-        masks = grid.masks()
+        left_out = left_out_sets(len(grid), 2 * int(self.n_patches))
+        masks, of_networks = grid.masks(), np.zeros((1, len(grid)), dtype=bool)
         if self.training == "trusted":
-            networks, classes = self._fit_trusted(X, y, masks, sets.shape[1])
+            networks, classes = self._fit_trusted(X, y, masks)
         else:
-            networks, classes = self._fit_attackable(X, y, masks, left_out)
-        self.networks_, self.classes_ = networks, classes
+            of_sets = left_out_sets(len(grid), self._windows_per_network(len(grid)))
+            of_networks = np.concatenate([of_sets, of_networks])
+            networks, classes = self._fit_attackable(X, y, masks, of_networks)
+        self.networks_, self.networks_left_out_, self.classes_ = networks, of_networks, classes
         self.grid_, self.windows_ = grid.shape, masks.reshape(-1, height, width)
         self.left_out_, self.n_features_in_ = left_out, int(np.prod(self.image_shape))
         sides = " or ".join(f"{tall} x {wide}" for tall, wide in shapes)
@@ -295,17 +304,34 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if self._trusts_training:
             sets = np.nonzero(self.left_out_)[1].reshape(n_models, -1)
             return TrustedVotes(self.networks_, images, sets, n_windows)
-        models = [self.networks_[model :: n_models + 1] for model in range(n_models + 1)]
-        return AttackableVotes(models, images.reshape(-1, self.n_features_in_))
+        of_networks = self.networks_left_out_
+        members = [self.networks_[k :: len(of_networks)] for k in range(len(of_networks))]
+        # a model is the mean of the networks that see nothing of its windows
+        pools = [np.flatnonzero(of_networks[:, own].all(axis=1)) for own in self.left_out_]
+        whole = np.array([len(of_networks) - 1])
+        return AttackableVotes(members, [*pools, whole], images.reshape(-1, self.n_features_in_))
 
-    def _fit_trusted(self, X: Any, y: Any, masks: Array, n_masked: int) -> tuple[list[Any], Array]:
+    def _windows_per_network(self, n_windows: int) -> int:
+        """How many windows a network leaves out."""
+        least = 2 * int(self.n_patches)
+        if self.leave_out is None:
+            return least
+        check_whole("leave_out", self.leave_out, least)
+        if self.leave_out >= n_windows:
+            raise InputError(
+                f"leave_out is {self.leave_out}, but there are {n_windows} windows, of which a "
+                f"network must see some: lower it, to {n_windows - 1} or below"
+            )
+        return int(self.leave_out)
+
+    def _fit_trusted(self, X: Any, y: Any, masks: Array) -> tuple[list[Any], Array]:
         """One network for each member."""
         settings = {name: getattr(self, name) for name in SETTINGS}
         recipe = recipe_for(self.network, self.image_shape, **settings)
         images, classes, codes = labelled_images(X, y, self.image_shape)
         if len(images) < 2:
             raise InputError(f"X has {len(images)} images: give at least two")
-        device = choose_device(self.device)
+        device, n_masked = choose_device(self.device), 2 * int(self.n_patches)
         networks = [
             WindowNetwork(
                 masks, n_masked, self.image_shape, classes, self.network, recipe, seed, device
@@ -325,14 +351,13 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _fit_attackable(
         self, X: Any, y: Any, masks: Array, left_out: Array
     ) -> tuple[list[Any], Array]:
-        """One network for each model and member, on the pixels that the model may see."""
+        """One network for each set of left-out windows and member, on the other pixels."""
         channels = int(self.image_shape[2])
-        seen = ~(left_out @ masks)
-        pixels = [np.flatnonzero(own) for own in (*seen, np.ones_like(seen[0]))]
+        pixels = [np.flatnonzero(own) for own in ~(left_out @ masks)]
         if min(map(len, pixels)) == 0:
             raise InputError(
-                f"windows is {self.windows!r}: a model that leaves out {2 * int(self.n_patches)} "
-                "of them sees nothing of the image: give more windows, or smaller patches"
+                f"windows is {self.windows!r}: a network that leaves out {left_out[0].sum()} of "
+                "them sees nothing of the image: give more windows, or smaller patches"
             )
         columns = [
             (channels * own[:, None] + np.arange(channels)).ravel().tolist() for own in pixels
@@ -355,4 +380,9 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             check_whole(name, getattr(self, name), 1)
         if self.training not in ("trusted", "attackable"):
             raise InputError(f"training is {self.training!r}: give 'trusted' or 'attackable'")
+        if self.training == "trusted" and self.leave_out is not None:
+            raise InputError(
+                "leave_out is for training='attackable': a network that is trusted stands in for "
+                "all models, so leave it out"
+            )
         check_whole("random_state", self.random_state, 0)

@@ -65,29 +65,50 @@ class TrustedVotes:
 
 
 class AttackableVotes:
-    """One submodel or several for every model: the mean of their probabilities votes.
+    """Models that are the mean of several networks: the mean of their probabilities votes.
+
+    A network may belong to many models, and is evaluated on an image once.
 
     Parameters
     ----------
-    submodels : sequence of sequences of MaskedSubmodel
-        The members of each model; those of the last model leave nothing out.
+    networks : sequence of sequences of MaskedSubmodel
+        Networks that leave out the same windows, one set of windows after the other.
+    pools : sequence of arrays of int
+        The sets of networks that each model consists of; the last model leaves nothing out.
     X : array of uint8, shape (images, values)
         What questions are about.
     """
 
-    def __init__(self, submodels: Sequence[Sequence[MaskedSubmodel]], X: Array) -> None:
-        self._submodels, self._X = submodels, X
+    def __init__(
+        self, networks: Sequence[Sequence[MaskedSubmodel]], pools: Sequence[Array], X: Array
+    ) -> None:
+        self._networks, self._pools, self._X = networks, pools, X
+        # by set of networks: the images that were asked about, and the sums of probabilities
+        self._known: dict[int, tuple[Array, Array]] = {}
 
     def __call__(self, images: Array, models: Array) -> Array:
         """Return the label of each question, as a class index."""
         labels = np.empty(len(images), dtype=np.int64)
         for model in np.unique(models):
             own = np.flatnonzero(models == model)
-            labels[own] = self._shares(self._submodels[model], images[own]).argmax(axis=1)
+            shares = sum(self._shares(int(k), images[own]) for k in self._pools[model])
+            labels[own] = np.asarray(shares).argmax(axis=1)
         return labels
 
-    def _shares(self, members: Sequence[MaskedSubmodel], images: Array) -> Array:
-        """The sum of the members' probabilities."""
+    def _shares(self, k: int, images: Array) -> Array:
+        """The sum of the probabilities that one set of networks gives to these images."""
+        members = self._networks[k]
+        if k not in self._known:
+            shape = (len(self._X), len(members[0].classes_))
+            self._known[k] = np.zeros(len(self._X), dtype=bool), np.zeros(shape, dtype=np.float32)
+        known, shares = self._known[k]
+        missing = np.unique(images[~known[images]])
+        if len(missing):
+            shares[missing] = self._evaluated(members, missing)
+            known[missing] = True
+        return np.asarray(shares[images])
+
+    def _evaluated(self, members: Sequence[MaskedSubmodel], images: Array) -> Array:
         size = QUESTIONS_PER_BATCH.get(members[0].device.type, 64)
         full = np.zeros((-(-len(images) // size) * size, self._X.shape[1]), dtype=np.uint8)
         full[: len(images)] = self._X[images]

@@ -117,9 +117,12 @@ def choose_grid(
     return grid
 
 
-def left_out_sets(n_windows: int, n_patches: int) -> Array:
-    """Return the windows that each model leaves out, int (models, 2 * n_patches)."""
-    return np.array(list(combinations(range(n_windows), 2 * n_patches)), dtype=np.int64)
+def left_out_sets(n_windows: int, size: int) -> Array:
+    """Return every set of so many windows to leave out, bool (sets, n_windows)."""
+    sets = np.array(list(combinations(range(n_windows), size)), dtype=np.int64)
+    left_out = np.zeros((len(sets), n_windows), dtype=bool)
+    np.put_along_axis(left_out, sets, True, axis=1)
+    return left_out
 
 
 def check_patches(patches: Any, image_shape: Sequence[int]) -> list[tuple[int, int]]:
