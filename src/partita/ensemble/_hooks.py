@@ -22,6 +22,7 @@ class TaskHooks:
     """The hooks that FeaturePartitionClassifier and FeaturePartitionRegressor implement."""
 
     _task: ClassVar[str]  # "classification" or "regression"
+    rule_: Any
     _default_estimator: ClassVar[Any]
     _constant_cure: ClassVar[str] = CURE  # what may help a model that is nearly a constant
 
@@ -33,6 +34,12 @@ class TaskHooks:
     def _read_target(self, y: Any) -> Array:
         """Return the target, checked, as submodels learn it; remember the classes."""
         raise NotImplementedError
+
+    @property
+    def _usual_value(self) -> float | None:
+        """The median training target, if it was learnt: the best constant. None for labels."""
+        centre = getattr(self.rule_, "centre", None)
+        return None if centre is None else float(centre)
 
     def _fixed_ballot(self, y: Array) -> Array:
         """Return the ballot of a submodel that fails: from labels alone, or a constant."""

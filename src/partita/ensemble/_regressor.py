@@ -313,11 +313,6 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     def _read_target(self, y: Any) -> Array:
         return read_values(self, y)
 
-    @property
-    def _usual_value(self) -> float | None:
-        """The median training target, which is the best constant; None where it was not learnt."""
-        return None if self.rule_.centre is None else float(self.rule_.centre)
-
     def _fixed_ballot(self, y: Array) -> Array:
         return np.array(0.0 if self.rule_.centre is None else self.rule_.centre)
 

@@ -125,7 +125,7 @@ class Summary:
         if truth is None or proof is None:
             return summary
         summary.right, summary.right_by_label = _right(certified, truth)
-        summary.constant = getattr(model, "_usual_value", None)
+        summary.constant = model._usual_value
         if summary.constant is not None:
             always = np.full(len(truth), summary.constant)
             summary.constant_right = int(np.count_nonzero(certified.correct(always)))
