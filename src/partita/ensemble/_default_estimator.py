@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import ClassifierMixin, RegressorMixin
 
 from .._support.types import Array
 from ._flat_trees import FlatTrees
-from ._table_estimator import TableEstimator
+from ._table_estimator import TableEstimator, TableLabels, TableValues
 
 
 class _TableBoosting(TableEstimator):
@@ -52,7 +51,7 @@ class _TableBoosting(TableEstimator):
         return self
 
 
-class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
+class TableBoostingClassifier(TableLabels, _TableBoosting):
     """Classify the rows of a table with gradient-boosted trees, the default submodel.
 
     Numbers, booleans and dates become floats. Texts and categories become codes for the most
@@ -119,21 +118,6 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
 
         return self._fit(HistGradientBoostingClassifier, X, y, sample_weight)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return self._outputs(self._sums(X))
-
     def _outputs(self, sums: Array) -> Array:
         if sums.shape[1] == 0:
             return np.ones((len(sums), 1))
@@ -142,24 +126,8 @@ class TableBoostingClassifier(ClassifierMixin, _TableBoosting):
             return np.column_stack([1 - second, second])
         return _softmax(sums)
 
-    def predict(self, X: Any) -> Array:
-        """Predict class labels.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels, of the type given to :meth:`fit`.
-        """
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[likeliest])
-
-
-class TableBoostingRegressor(RegressorMixin, _TableBoosting):
+class TableBoostingRegressor(TableValues, _TableBoosting):
     """Predict numbers from the rows of a table with gradient-boosted trees, the default submodel.
 
     Numbers, booleans and dates become floats. Texts and categories become codes for the most
@@ -218,21 +186,6 @@ class TableBoostingRegressor(RegressorMixin, _TableBoosting):
         from sklearn.ensemble import HistGradientBoostingRegressor  # predictions do without
 
         return self._fit(HistGradientBoostingRegressor, X, y, sample_weight)
-
-    def predict(self, X: Any) -> Array:
-        """Predict numbers.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Predicted numbers.
-        """
-        return self._outputs(self._sums(X))[:, 0]
 
     def _outputs(self, sums: Array) -> Array:
         return sums

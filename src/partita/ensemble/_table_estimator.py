@@ -7,7 +7,7 @@ showed of it: nothing here may depend on other columns or on the batch that a ro
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
@@ -82,3 +82,64 @@ class TableEstimator(BaseEstimator):
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+class TableLabels(ClassifierMixin):
+    """What classifiers of tables add: probabilities and labels."""
+
+    classes_: Array
+    _sums: Any
+    _outputs: Any
+
+    def predict_proba(self, X: Any) -> Array:
+        """Predict class probabilities.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            Columns in the order of ``classes_``.
+        """
+        return np.asarray(self._outputs(self._sums(X)))
+
+    def predict(self, X: Any) -> Array:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Labels, of the type given to :meth:`fit`.
+        """
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[likeliest])
+
+
+class TableValues(RegressorMixin):
+    """What regressors of tables add: values."""
+
+    _sums: Any
+    _outputs: Any
+
+    def predict(self, X: Any) -> Array:
+        """Predict numbers.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            Predicted numbers.
+        """
+        return np.asarray(self._outputs(self._sums(X))[:, 0])

@@ -10,7 +10,6 @@ every column is measured from its own centre, in units of its own spread.
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y
@@ -18,7 +17,7 @@ from sklearn.utils.validation import _check_sample_weight, _check_y
 from .._support.types import Array
 from ..tables._encoding import apply_codes
 from ._flat_trees import FlatTrees
-from ._table_estimator import TableEstimator
+from ._table_estimator import TableEstimator, TableLabels, TableValues
 
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_SEEN = 1e300  # beyond, differences of float64 values would overflow
@@ -77,7 +76,7 @@ class _TableTrees(TableEstimator):
         return *super()._outputs_alike(), len(self.trees_.roots)
 
 
-class TableTreesClassifier(ClassifierMixin, _TableTrees):
+class TableTreesClassifier(TableLabels, _TableTrees):
     """Classify the rows of a table with extremely randomized trees.
 
     They are the default members of :class:`partita.LeaveOutClassifier`. Numbers, booleans and dates
@@ -155,39 +154,8 @@ class TableTreesClassifier(ClassifierMixin, _TableTrees):
 
         return self._fit(ExtraTreeClassifier, X, codes, sample_weight)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Predict class probabilities: the mean of the shares in the leaves.
 
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Columns in the order of ``classes_``.
-        """
-        return self._outputs(self._sums(X))
-
-    def predict(self, X: Any) -> Array:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels, of the type given to :meth:`fit`.
-        """
-        likeliest = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[likeliest])
-
-
-class TableTreesRegressor(RegressorMixin, _TableTrees):
+class TableTreesRegressor(TableValues, _TableTrees):
     """Predict numbers from the rows of a table with extremely randomized trees.
 
     They are the default members of :class:`partita.LeaveOutRegressor`. Numbers, booleans and dates
@@ -260,21 +228,6 @@ class TableTreesRegressor(RegressorMixin, _TableTrees):
         from sklearn.tree import ExtraTreeRegressor  # predictions do without
 
         return self._fit(ExtraTreeRegressor, X, values, sample_weight)
-
-    def predict(self, X: Any) -> Array:
-        """Predict numbers: the mean of the leaves.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Predicted numbers.
-        """
-        return self._outputs(self._sums(X))[:, 0]
 
 
 def _centre_and_spread(column: Array) -> tuple[float, float]:
