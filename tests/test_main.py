@@ -72,11 +72,26 @@ def test_a_warning_is_one_line(partita, monkeypatch):
     assert (code, err) == (0, "partita: warning: mind this\n")
 
 
+def test_a_warning_that_every_submodel_gives_is_shown_once(partita, monkeypatch):
+    import warnings
+
+    def app(*_, **__):
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            for message in ("many classes", "many classes", "few rows"):
+                warnings.warn(message, stacklevel=1)
+
+    monkeypatch.setattr(_app, "app", app)
+    for _ in range(2):  # a new command starts anew
+        code, _, err = partita("fit")
+        assert (code, err) == (0, "partita: warning: many classes\npartita: warning: few rows\n")
+
+
 def test_a_race_inside_scikit_learn_is_no_warning_for_users(capsys):
     _show_warning(
         "`sklearn.utils.parallel.delayed` should be used with `sklearn.utils.parallel.Parallel`",
         UserWarning,
     )
     assert capsys.readouterr().err == ""
-    _show_warning("something else", UserWarning)
-    assert capsys.readouterr().err == "partita: warning: something else\n"
+    _show_warning("nothing of the kind", UserWarning)
+    assert capsys.readouterr().err == "partita: warning: nothing of the kind\n"

@@ -13,12 +13,14 @@ from .errors import PartitaError
 
 BUG, BAD_INPUT, INTERRUPTED = 1, 2, 130
 STOPPED = "interrupted; nothing is half-written"
+_shown: set[str] = set()  # warnings of this command: each submodel may give the same one
 
 
 def main() -> None:
     """Run the command line; ``--debug``, anywhere, shows tracebacks."""
     debug = "--debug" in sys.argv
     arguments = [argument for argument in sys.argv[1:] if argument != "--debug"]
+    _shown.clear()
     warnings.showwarning = _show_warning
     try:
         import typer
@@ -86,9 +88,11 @@ def _stop(sentence: str, code: int) -> None:
 def _show_warning(message: Any, category: Any, *_: Any, **__: Any) -> None:
     # boosted trees in several threads empty each other's warning filters for a moment, and
     # scikit-learn takes that for a mistake of ours
-    if str(message).startswith("`sklearn.utils.parallel.delayed`"):
+    text = _one_line(message)
+    if text.startswith("`sklearn.utils.parallel.delayed`") or text in _shown:
         return
-    print(f"partita: warning: {_one_line(message)}", file=sys.stderr)
+    _shown.add(text)
+    print(f"partita: warning: {text}", file=sys.stderr)
 
 
 if __name__ == "__main__":
