@@ -20,7 +20,7 @@ test-long: $(VENV)/.dev  ## everything, the slow tests too; the site itself is t
 
 test-floor:  ## the quick tests at the lowest versions that pyproject.toml allows
 	$(PYTHON) -m venv $(VENV)-floor
-	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[dev]'
+	$(VENV)-floor/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-floor.txt -e '.[test]'
 	$(VENV)-floor/bin/python -m pytest -n 2 -m "not long" --ignore tests/docs -o filterwarnings=  # old libraries warn of each other
 
 fuzz: $(VENV)/.dev  ## broken and hostile input, thousands of times
