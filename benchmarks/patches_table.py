@@ -12,14 +12,14 @@ COLUMNS = [
     "data, rows",
     "patch",
     "threat",
+    "accuracy",
+    "certified",
     "windows",
     "networks",
-    "settings",
     "fit",
     "per image",
     "models evaluated",
-    "accuracy",
-    "certified",
+    "settings",
 ]
 
 
@@ -47,14 +47,14 @@ def table(found):
             f"{one['data']}, {one['rows']}",
             f"{several}{tall} x {wide}",
             THREATS[one["training"]],
+            str(one["accuracy"]),
+            ", ".join(map(str, one["certified"])),
             f"{one['grid'][0]} x {one['grid'][1]}",
             networks,
-            ", ".join(settings),
             fit_time(one),
             f"{1000 * one['seconds_per_image']:.1f} ms",
             f"{one['questions_per_image']:.0f} of {one['models']}",
-            str(one["accuracy"]),
-            ", ".join(map(str, one["certified"])),
+            ", ".join(settings),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 RULES = ("runoff", "tournament")
 RADII = ("8", "13", "16", "26", "39")
-COLUMNS = ["data, rows", "T", "settings", "fit", "rule", "accuracy", "median r"]
+COLUMNS = ["data, rows", "T", "rule", "accuracy", "median r"]
 DEFAULTS = {
     "heads": 4,
     "expand": 2,
@@ -38,7 +38,7 @@ CELL_DEFAULTS = {
 
 
 def main() -> None:
-    columns = [*COLUMNS, *(f"r >= {radius}" for radius in RADII)]
+    columns = [*COLUMNS, *(f"r >= {radius}" for radius in RADII), "fit", "settings"]
     print(f"| {' | '.join(columns)} |")
     print("|" + "---|" * len(columns))
     results = [
@@ -59,8 +59,11 @@ def main() -> None:
             rows = f"{result['data']}, {result['rows']}"
             submodels = f"{result['submodels']}, {result['partition']}"
             seconds = f"{result['fit_seconds']:.0f} s"
-            first = f"{rows} | {submodels} | {', '.join(settings)} | {seconds}"
-            print(f"| {first} | {rule} | {one['accuracy']} | {one['median']:g} | {shares} |")
+            last = f"{seconds} | {', '.join(settings)}"
+            print(
+                f"| {rows} | {submodels} | {rule} | {one['accuracy']} | {one['median']:g} | "
+                f"{shares} | {last} |"
+            )
 
 
 if __name__ == "__main__":
