@@ -470,6 +470,26 @@ def test_the_model_for_comparison_is_announced_and_one_submodel_is_warned_of(par
     )
 
 
+def test_names_that_look_like_sources_are_pointed_out(partita, tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"{place}_{what}" for place in ("OSLO", "ROMA", "BERN") for what in ("t", "rh")]
+    frame = pd.DataFrame(rng.normal(size=(80, 6)), columns=names).assign(y=np.arange(80) % 2)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "units.toml").write_text(
+        "".join(
+            ["[units]\n", *(f"'{place}' = ['{place}_*']\n" for place in ("OSLO", "ROMA", "BERN"))]
+        )
+    )
+    options = ("--target", "y", "--estimator", "logistic", "--no-full-model", "--overwrite")
+    fit = ("fit", tmp_path / "t.csv", *options, "--out", tmp_path / "m")
+    out = " ".join(partita(*fit)[1].split())
+    assert "their names have 3 prefixes ('OSLO_', 'ROMA_', 'BERN_')" in out
+    assert "'OSLO' = ['OSLO_*'] under [units] in a units.toml" in out
+    code, out, _ = partita(*fit, "--units", tmp_path / "units.toml")
+    assert code == 0
+    assert "prefixes" not in out
+
+
 def test_a_fallback_of_the_same_estimator_is_the_full_model_too(partita, cancer, tmp_path):
     given = ["fit", cancer / "train.csv", "--target", "diagnosis", "--submodels", "5"]
     given += ["--units", cancer / "units.toml", "--estimator", "logistic"]

@@ -1,5 +1,6 @@
 """``partita fit``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -346,4 +347,24 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
             "into a units.toml and fit again with --units units.toml."
         )
         print_line(as_units_toml(families))
+    elif len(model.units_) == len(training.table.names):  # each column is a unit of its own
+        _suggest_sources(training.table.names)
     print_line(f"Stored in {out}. Next: partita certify {out} NEW --out certified.parquet")
+
+
+def _suggest_sources(names: Sequence[str]) -> None:
+    """Point out that names look as if several columns came from one source."""
+    from .._support.terminal import print_line
+    from ..partition._name_prefixes import shared_prefixes
+
+    prefixes = shared_prefixes(names)
+    if prefixes:
+        first = next(iter(prefixes))
+        more = ["..."] * (len(prefixes) > SHOWN_FAMILIES)
+        some = ", ".join([*map(repr, list(prefixes)[:SHOWN_FAMILIES]), *more])
+        print_line(
+            f"Every column counts as a unit of its own, but their names have {len(prefixes)} "
+            f"prefixes ({some}). If one attacker would own all columns of a prefix, put lines "
+            f"such as {first.rstrip(first[-1])!r} = ['{first}*'] under [units] in a units.toml, "
+            "and fit again with --units units.toml: radii then count such sources."
+        )
