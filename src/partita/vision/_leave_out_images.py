@@ -357,7 +357,8 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         if min(map(len, pixels)) == 0:
             raise InputError(
                 f"windows is {self.windows!r}: a network that leaves out {left_out[0].sum()} of "
-                "them sees nothing of the image: give more windows, or smaller patches"
+                "them sees nothing of the image: give more windows, smaller patches, or a smaller "
+                "leave_out"
             )
         columns = [
             (channels * own[:, None] + np.arange(channels)).ravel().tolist() for own in pixels
