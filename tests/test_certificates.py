@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from partita import InputError, certify
-from partita.certificates import Certificates, Counts
+from partita.certificates import Certificates, Counts, recounted
 from partita.rules import Median
 
 VOTES = np.eye(2)[[[0, 0, 0, 0, 0], [1, 1, 1, 0, 0], [0, 0, 0, 0, 1]]]
@@ -119,3 +119,15 @@ def test_labels_of_another_type_are_refused_rather_than_counted_as_wrong():
         proof.correct([0])
     with pytest.raises(InputError, match="y holds texts, but the predictions are numbers"):
         certify(np.eye(2)[[[0, 0, 0]]]).correct(["0"])
+
+
+def test_what_is_counted_changes_with_all_that_counts_it():
+    """A frontier of submodels under a total of other things once called rows unbreakable."""
+    fewer = Counts("patches", 1)
+    with pytest.raises(ValueError, match="radius and frontier count submodels"):
+        replace(PROOF, counts=fewer)
+    with pytest.raises(ValueError, match="radius and frontier count submodels"):
+        replace(PROOF, counts=fewer, radius=np.minimum(PROOF.radius, 1))
+    proof = recounted(PROOF, np.minimum(PROOF.radius, 1), fewer, None)
+    assert proof.counts == fewer
+    assert proof.silence_radius is None

@@ -53,6 +53,18 @@ def test_what_no_patch_can_break():
     )  # one class
 
 
+def test_patches_say_nothing_of_silence():
+    """One liar and one silent submodel bring about label 0; no patch alone does."""
+    pixels = Partition([[0, 1, 2], [3, 4, 5], [6, 7, 8]])
+    proof = certify_patches(np.eye(2)[[[1, 1, 1]]], pixels, (3, 3), (1, 3), "plurality")
+    assert proof.survives(1).tolist() == [True]
+    assert proof.silence_radius is None
+    for silent in (1, 2, 3):
+        with pytest.raises(InputError, match="count patches of 1 x 3 pixels, and nothing is prov"):
+            proof.survives(1, silent)
+    assert proof.survival().tolist() == [[1], [1]]
+
+
 def test_rectangles_of_an_area_are_certified_one_by_one():
     digits, y = load_digits(return_X_y=True)
     clf = FeaturePartitionClassifier(

@@ -3,7 +3,7 @@
 Plain arrays, one entry per row, and what the radius counts. Nothing here knows models or rules.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -89,9 +89,9 @@ class Certificates:
     index : Any
         The pandas index of X, if it had one.
     frontier : Any
-        Computes how many may lie while others are silent, when :meth:`survives` or
-        :attr:`silence_radius` is first asked for; None where nothing can fall silent. It keeps the
-        ballots in memory.
+        Computes how many of the things counted may lie while others are silent, when
+        :meth:`survives` or :attr:`silence_radius` is first asked for; None where nothing is proven
+        about silence. It keeps the ballots in memory.
     silence : Silence or None
         What was silent when the rows were certified, and what that cost; None without ``silent``.
 
@@ -126,6 +126,17 @@ class Certificates:
     index: Any = None
     frontier: Any = None
     silence: Silence | None = None
+    # what radius and frontier were computed for; `replace` passes it on
+    _counted: Counts | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if self._counted is None:
+            object.__setattr__(self, "_counted", self.counts)
+        elif self._counted != self.counts:
+            raise ValueError(
+                f"counts would become {self.counts}, but radius and frontier count "
+                f"{self._counted}: use recounted, which changes them together"
+            )
 
     def __len__(self) -> int:
         return len(self.radius)
@@ -171,8 +182,9 @@ class Certificates:
         """How many of the things counted may fall silent, none of them lying, in each row.
 
         An array of int, shape (n_samples,): any so many may abstain and the statement about the row
-        stays true. At least ``radius``, often twice as many. None where nothing can fall silent
-        (certificates that count training rows, or that come from another method).
+        stays true. At least ``radius``, often twice as many. None where nothing is proven about
+        silence (certificates that count patches or training rows, or that come from another
+        method).
         """
         if self.frontier is None:
             return None
@@ -197,7 +209,7 @@ class Certificates:
         Raises
         ------
         InputError
-            If a number is negative, or if nothing can fall silent here.
+            If a number is negative, or if nothing is proven about silence here.
 
         Examples
         --------
@@ -213,7 +225,8 @@ class Certificates:
             return np.asarray(self.radius >= lying)
         if self.frontier is None:
             raise InputError(
-                "silent is for certificates of feature sources: in these nothing can fall silent"
+                f"silent is {silent}, but these certificates count {self.counts.what}, and nothing "
+                "is proven of any that fall silent: use silent=0"
             )
         unbreakable = self.radius >= self.counts.total
         if silent >= self._radii.shape[1]:
@@ -357,6 +370,17 @@ class Certificates:
     def _columns(self) -> dict[str, Array]:
         columns = {"prediction": self.prediction, "radius": self.radius}
         return columns if self.runner_up is None else columns | {"runner_up": self.runner_up}
+
+
+def recounted(proof: Certificates, radius: Array, counts: Counts, frontier: Any) -> Certificates:
+    """Return certificates of the same statements that count other things.
+
+    ``frontier`` must hold for the new things as ``radius`` does; None: nothing is proven about
+    their silence.
+    """
+    return replace(
+        proof, radius=radius, counts=counts, frontier=frontier, silence=None, _counted=None
+    )
 
 
 def _type_of(labels: Array) -> str:

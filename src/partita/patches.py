@@ -7,14 +7,13 @@ covers. Inputs are ballots and a partition of the pixels.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ._support.numbers import check_whole
 from ._support.types import Array
-from .certificates import Certificates, Counts
+from .certificates import Certificates, Counts, recounted
 from .errors import InputError
 from .partition import Overlap, Partition
 from .rules import Rule, certify
@@ -115,8 +114,8 @@ def certify_patches(
     Certificates
         ``radius`` is the number of patches a row survives, wherever they lie: 0 or 1 for one patch,
         up to ``n_patches`` for several. Exact for one patch and plurality; a sound bound for
-        several patches and for the other rules. It is about the vote of the ballots, not about a
-        ``fallback`` behind it.
+        several patches and for the other rules. Nothing is said about silent submodels. It is about
+        the vote of the ballots, not about a ``fallback`` behind it.
 
     See Also
     --------
@@ -144,7 +143,7 @@ def certify_patches(
     tall, wide = _sides(patch, "patch")
     survived = np.where(proof.radius == len(reach), n_patches, np.minimum(proof.radius, n_patches))
     counts = Counts(f"patches of {tall} x {wide} pixels", int(n_patches), (OTHER_PLACES,))
-    return replace(proof, radius=survived, counts=counts)
+    return recounted(proof, survived, counts, None)
 
 
 def certify_rectangles(

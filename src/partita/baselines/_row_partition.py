@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._support.parallel import one_thread_settings, run_each
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, recounted
 from ..ensemble._ballots import class_scores, has_scores
 from ..ensemble._default_estimator import TableBoostingClassifier
 from ..ensemble._failures import FixedVote, fit_one, score_one
@@ -310,15 +310,13 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         # Whoever deletes all rows of known labels leaves nothing that fit accepts, so a radius ends
         # before that.
         radius = np.minimum(proof.radius, self.n_labelled_ - 1)
+        counts = RowCounts(
+            "training rows inserted or deleted", len(self.incidence_), (ROW_TO_PREDICT,)
+        )
         return replace(
-            proof,
+            recounted(proof, radius, counts, None),
             prediction=self.classes_[proof.prediction],
-            radius=radius,
-            frontier=None,
             runner_up=None if proof.runner_up is None else self.classes_[proof.runner_up],
-            counts=RowCounts(
-                "training rows inserted or deleted", len(self.incidence_), (ROW_TO_PREDICT,)
-            ),
             frame=table.frame,
             index=table.index,
         )

@@ -20,7 +20,7 @@ from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, va
 
 from .._support.parallel import run_each
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, recounted
 from ..errors import EmptyProofWarning, InputError
 from ..partition._choose_partition import choose_partition
 from ..partition._choose_units import choose_units
@@ -348,7 +348,8 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         What cannot be broken by all that the rule knows of cannot be broken by all units.
         """
         radius = np.where(proof.radius == proof.counts.total, self.counts_.total, proof.radius)
-        proof = replace(proof, radius=radius, counts=self.counts_)
+        # where units do not overlap, each reaches one submodel (or group) at most
+        proof = recounted(proof, radius, self.counts_, proof.frontier)
         return proof if table is None else replace(proof, frame=table.frame, index=table.index)
 
     def __sklearn_tags__(self) -> Any:

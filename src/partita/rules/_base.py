@@ -5,14 +5,13 @@ models or tables. Whatever decides a certificate is integer arithmetic in :mod:`
 """
 
 import inspect
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .. import kernels
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
 from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
 from ._frontier import gap_frontier, with_frontier
@@ -363,4 +362,4 @@ def run_kernel(
 
 def count_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:
     """Return the same decisions with a radius that counts units."""
-    return replace(proof, radius=radius, counts=Counts("units", reach.n_units))
+    return recounted(proof, radius, Counts("units", reach.n_units), None)

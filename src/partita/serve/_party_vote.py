@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, recounted
 from ..collective import criticality
 from ..ensemble._ballots import FLOOR
 from ..errors import InputError
@@ -107,7 +107,8 @@ class PartyVote:
         silence = Silence(
             silent, self.names, silent.sum(axis=1), len(self.names), proof.radius, without, True
         )
-        labelled = replace(proof, counts=counts, silence=silence)
+        counted = recounted(proof, proof.radius, counts, proof.frontier)  # a submodel each
+        labelled = replace(counted, silence=silence)
         if self.classes is None:
             return labelled
         runner_up = None if proof.runner_up is None else self._labels[proof.runner_up]
