@@ -12,9 +12,9 @@ Networks that leave windows of the image out, on CIFAR10 and MNIST, one run per 
 --held-out trains without 5,000 of the training images (of digits, which need no GPU, 400), chosen
 by a fixed seed, and certifies those. Settings are chosen there, and the test images are certified
 once, with the settings chosen. On a GPU give --deterministic: without it, as in the stored runs
-with training trusted, an image's result may depend by rounding on the other images. With --checkpoint, a run that was interrupted resumes after the last
-network that was finished. --images takes some images only, for a trial on a CPU, and writes no
-result unless --out is given.
+with training trusted, an image's result may depend by rounding on the other images. With
+--checkpoint, a run that was interrupted resumes after the last network that was finished. --images
+takes some images only, for a trial on a CPU, and writes no result unless --out is given.
 """
 
 import argparse

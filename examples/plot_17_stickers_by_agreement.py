@@ -59,7 +59,8 @@ for ax, model in zip(axes, models, strict=True):
 # %%
 # The same on CIFAR10, with stickers of 5 x 5 pixels on the images to predict and 49 windows, three
 # ResNet9 from scratch and about ten minutes on one GPU, which learn from trusted images: the share
-# of test images that are proven right, beside the published shares of other defences. These numbers come from the files of the benchmark.
+# of test images that are proven right, beside the published shares of other defences. These numbers
+# come from the files of the benchmark.
 
 table = pd.read_csv(files("partita.baselines") / "published.csv")
 shares = dict(zip(table["method"], table["square_5x5"], strict=True))
