@@ -539,6 +539,22 @@ BUGS = [
         ("tests/ensemble/test_failures.py",),
     ),
     Bug(
+        "failures: more than half of the submodels stop a fit",
+        "ensemble/_failures.py",
+        "    banner = failure_banner(len(causes), submodels)\n",
+        "    if len(causes) > submodels // 2:\n        raise SubmodelError(causes[0])\n"
+        "    banner = failure_banner(len(causes), submodels)\n",
+        ("tests/ensemble/test_failures.py",),
+    ),
+    Bug(
+        "failures: a fit stops where all members that leave groups out failed",
+        "ensemble/_failures.py",
+        "    banner = failure_banner(len(causes), submodels)\n",
+        "    if len(causes) >= submodels - 1:\n        raise SubmodelError(causes[0])\n"
+        "    banner = failure_banner(len(causes), submodels)\n",
+        ("tests/ensemble/test_leave_out.py",),
+    ),
+    Bug(
         "threads: submodels take as many threads as they like",
         "ensemble/_plan.py",
         "submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, self.seed, t))",

@@ -272,24 +272,16 @@ class RefusesNarrow(ClassifierMixin, BaseEstimator):
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
-def test_most_submodels_failed_is_an_error(partita, digits, tmp_path, monkeypatch):
+def test_failed_submodels_are_in_every_output(partita, digits, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "refusing.py").write_text("from tests.cli.test_fit import Refuses, RefusesNarrow\n")
-    code, out, err = partita(
-        "fit",
-        digits / "train.csv",
-        "--target",
-        NINE,
-        "--estimator",
-        "refusing:Refuses",
-        "--submodels",
-        11,
-        "--out",
-        "m",
-    )
-    assert code == 2
-    assert "11 of 11 submodels could not be fitted, so the model would be a constant" in err
-    assert not (tmp_path / "m").exists()
+    options = ("--target", NINE, "--estimator", "refusing:Refuses", "--submodels", 11, "--out")
+    code, out, err = partita("fit", digits / "train.csv", *options, "all", "--json")
+    assert code == 0
+    assert "11 of 11 submodels failed to fit; each casts a fixed vote" in err
+    found = json.loads(out)
+    assert found["failed_submodels"] == 11
+    assert found["warnings"][0].startswith("11 of 11 submodels failed to fit")
     units = {f"u{k}": [f"pixel {j}" for j in range(5 * k, 5 * k + 5)] for k in range(12)} | {
         "lonely": ["pixel 60"]
     }
@@ -314,10 +306,18 @@ def test_most_submodels_failed_is_an_error(partita, digits, tmp_path, monkeypatc
     )
     code, out, err = partita("fit", digits / "train.csv", *fit)
     assert code == 0, err
-    assert "it casts a fixed vote" in err
+    banner = "1 of 13 submodels failed to fit; each casts a fixed vote, whatever its columns say"
+    assert banner in err  # with the cause
+    assert banner in " ".join(out.split())
     trust = ("--trust", "tests.cli.test_fit.RefusesNarrow")
-    _, out, _ = partita("certify", "m", digits / "new.csv", *trust)
-    assert "1 of 13 submodels could not be fitted and cast a fixed vote" in out
+    for command in ("certify", "report", "audit"):
+        more = ("--out", f"{command}.html") if command == "report" else ("--rows", 20)
+        more = more if command != "certify" else ()
+        _, out, _ = partita(command, "m", digits / "new.csv", *trust, *more)
+        assert banner in " ".join(out.split()), command
+        _, out, _ = partita(command, "m", digits / "new.csv", *trust, *more, "--json")
+        assert f"{banner}." in json.loads(out)["warnings"], command
+    assert banner in (tmp_path / "report.html").read_text()
 
 
 def test_a_model_is_not_silently_overwritten(partita, digits, tmp_path):

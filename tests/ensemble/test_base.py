@@ -390,7 +390,6 @@ def test_units_keep_the_image_in_order():
         ({"classes": 5}, "classes is 5"),
         ({"classes": (None, None)}, "cannot be put in order"),
         ({"classes": [[0, 1]]}, "classes is"),
-        ({"classes": ["0", "1"], "label_attacks": "rows"}, "no label that is in classes"),
         ({"partition": Informed(X[:50, :6] + 1, None)}, "y_ref is None"),
     ],
 )

@@ -3,6 +3,8 @@
 import errno
 import subprocess
 import sys
+import warnings
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +21,7 @@ from partita import (
     SubmodelError,
     SubmodelWarning,
 )
+from partita.rules import Tournament
 
 X, Y = load_wine(return_X_y=True)
 
@@ -100,11 +103,12 @@ def test_a_regressor_that_fails_says_the_centre():
         def fit(self, X, y):
             raise ValueError("no")
 
-    with pytest.raises(
-        SubmodelError,
-        match="3 of 3 submodels could not be fitted, so the model would be a constant",
-    ):
-        FeaturePartitionRegressor(Fails(), n_submodels=3, on_failure="vote").fit(X, X[:, 0])
+    with pytest.warns(SubmodelWarning, match="3 of 3 submodels failed to fit; each casts a fixed"):
+        reg = FeaturePartitionRegressor(Fails(), n_submodels=3, on_failure="vote").fit(X, X[:, 0])
+    assert np.all(reg.ballots(X) == np.median(X[:, 0]))
+    assert (reg.certify(X, tolerance=1).radius == 1).all()  # two of three decide the median
+    with pytest.raises(SubmodelError):
+        FeaturePartitionRegressor(Fails(), n_submodels=3).fit(X, X[:, 0])
 
     class FailsOnOne(DecisionTreeRegressor):
         def fit(self, X, y):
@@ -119,6 +123,73 @@ def test_a_regressor_that_fails_says_the_centre():
         ).fit(X, X[:, 0])
     failed = [t for t in range(3) if len(reg._columns(t)) == 1]
     assert np.all(reg.ballots(X)[:, failed] == np.median(X[:, 0]))
+
+
+# ---- no number of failures stops a model ----
+
+CANCER, TUMOUR = load_breast_cancer(return_X_y=True)
+TRAIN, TEST, LABELS = CANCER[:369], CANCER[369:], TUMOUR[:369]
+
+
+def five_sources(rule):
+    units = {f"source {k}": list(range(6 * k, 6 * k + 6)) for k in range(5)}
+    return FeaturePartitionClassifier(
+        NB, n_submodels=5, units=units, rule=rule, on_failure="vote", n_jobs=1
+    )
+
+
+def with_gaps(table, sources):
+    """One cell of each source is missing."""
+    broken = table.copy()
+    broken[3, [6 * source for source in sources]] = np.nan
+    return broken
+
+
+@pytest.mark.parametrize("rule", ["plurality", "tournament"])
+@pytest.mark.parametrize("honest", [(0, 1), (0, 1, 2), (0, 1, 2, 3, 4)])
+def test_an_attacker_who_adds_or_mends_failures_changes_nothing_certified(rule, honest):
+    """Whatever already failed: a cell of one or two sources, in training, in the row, or both."""
+    clf = five_sources(rule)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = clf.fit(with_gaps(TRAIN, honest), LABELS).certify(TEST)
+        assert len(clf.failures_) == len(honest)
+        assert (before.radius >= 1).sum() > 100
+        for r in (1, 2):
+            for owned in combinations(range(5), r):
+                left = [source for source in honest if source not in owned]
+                for failing in (left, [*left, *owned]):
+                    again = clone(clf).fit(with_gaps(TRAIN, failing), LABELS)
+                    for rows in (TEST, np.where(np.isin(np.arange(30) // 6, owned), np.nan, TEST)):
+                        after = again.predict(rows)
+                        safe = before.radius >= r
+                        assert np.array_equal(after[safe], before.prediction[safe])
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_three_failures_change_nothing_certified_by_a_head_start(label):
+    """A head start lets radii exceed half of the submodels."""
+    clf = five_sources(Tournament(margin=0.5, prior=1, offset={label: 3}))
+    before = clf.fit(TRAIN, LABELS).certify(TEST)
+    assert (before.radius >= 3).sum() > 30
+    for r in (2, 3, 4):
+        for owned in combinations(range(5), r):
+            with pytest.warns(SubmodelWarning, match=f"{r} of 5 submodels failed to fit"):
+                after = clone(clf).fit(with_gaps(TRAIN, owned), LABELS).predict(TEST)
+            safe = before.radius >= r
+            assert np.array_equal(after[safe], before.prediction[safe])
+
+
+def test_failures_are_said_once_and_kept():
+    with pytest.warns(SubmodelWarning) as caught:
+        clf = five_sources("plurality").fit(with_gaps(TRAIN, range(4)), LABELS)
+    (text,) = [str(one.message) for one in caught if one.category is SubmodelWarning]
+    banner = "4 of 5 submodels failed to fit; each casts a fixed vote, whatever its columns say"
+    assert text.startswith(f"{banner}. The first: submodel ")
+    assert clf.warnings_[0] == banner
+    assert len(clf.failures_) == 4
+    assert all("GaussianNB, could not be fitted: Input X contains NaN" in c for c in clf.failures_)
+    assert five_sources("plurality").fit(TRAIN, LABELS).failures_ == []
 
 
 class OutOfMemoryError(RuntimeError):

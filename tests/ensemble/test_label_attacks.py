@@ -175,3 +175,24 @@ def test_flipped_labels_reach_no_constant_of_a_regression():
     assert honest.rule_.centre is None
     given = clone(reg).set_params(rule=Median(stretch=1.5, centre=150.0)).fit(X, flipped)
     assert given.rule_.centre == 150.0
+
+
+@pytest.mark.parametrize("how", ["rows", "labels"])
+def test_labels_that_leave_submodels_without_rows_stop_nothing(how):
+    """Flipped to what is no class: however many submodels then learn nothing."""
+    clf = FeaturePartitionClassifier(
+        DecisionTreeClassifier(), n_submodels=5, label_attacks=how, classes=[0, 1, 2]
+    )
+    few = np.flatnonzero(assign_rows(178, 5, 0) < 2)
+    labels = np.full(178, 9)
+    labels[few] = Y[few]
+    with pytest.warns(SubmodelWarning, match="3 of 5 submodels failed to fit"):
+        assert clf.fit(X, labels).certify(X).radius.max() <= 2
+    labels[few] = 9
+    with pytest.warns(SubmodelWarning, match="5 of 5 submodels failed to fit"):
+        nobody = clf.fit(X, labels).certify(X)
+    assert (nobody.prediction == 0).all()
+    assert (nobody.radius == 2).all()
+    labels[few[0]] = 2  # a single label lets a submodel learn
+    with pytest.warns(SubmodelWarning, match="4 of 5 submodels failed to fit"):
+        assert (clone(clf).fit(X, labels).predict(X) == 0).all()

@@ -2,6 +2,8 @@
 
 import json
 import re
+from copy import copy
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -12,6 +14,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
+from partita.ensemble import FixedVote
 from partita.metrics import certified_accuracy, worst_case_precision
 from partita.report import gather, render
 from partita.report._page import embedded
@@ -305,12 +308,10 @@ def test_a_model_with_a_constant_answer_has_the_same_page_with_and_without_a_scr
 
 @pytest.mark.parametrize("scripted", [True, False])
 def test_warnings_come_first_and_loud(scripted, visit, cancer):
-    certified = cancer[0]
-    quality = {
-        "warnings": ["99.9 % of the predictions are benign"],
-        "on_training": True,
-        "failed": 3,
-    }
+    model = copy(cancer[0].model)
+    model.estimators_ = [*model.estimators_[:6], *[FixedVote("no")] * 3]
+    certified = replace(cancer[0], model=model)
+    quality = {"warnings": ["99.9 % of the predictions are benign"], "on_training": True}
     page = visit(
         render(gather(certified, title="Cancer", quality=quality)),
         java_script_enabled=scripted,
@@ -319,7 +320,7 @@ def test_warnings_come_first_and_loud(scripted, visit, cancer):
     training, warning, failed = alert.locator("p").all_inner_texts()
     assert training.startswith("These are the rows the model was trained on:")
     assert warning == "99.9 % of the predictions are benign"
-    assert failed.startswith("3 of 9 submodels could not be fitted")
+    assert failed.startswith("3 of 9 submodels failed to fit; each casts a fixed vote")
     assert alert.bounding_box()["y"] == 0
     assert (
         alert.bounding_box()["y"] + alert.bounding_box()["height"]

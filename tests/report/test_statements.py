@@ -1,6 +1,8 @@
 """The sentences of the report: one criterion, sampling errors, and nothing proven at r = 0."""
 
 import re
+from copy import copy
+from dataclasses import replace
 
 import pytest
 from scipy.stats import binomtest
@@ -8,6 +10,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
+from partita.ensemble import FixedVote
 from partita.metrics import certified_accuracy
 from partita.report import gather, render
 from partita.report._statements import estimate, wilson
@@ -100,11 +103,12 @@ def test_accuracy_without_an_attack_is_not_called_proven(scripted, visit):
 
 
 def test_what_a_flag_and_a_warning_both_say_is_said_once(cancer):
-    quality = {
-        "warnings": [ON_TRAINING, "3 of 9 submodels cast a fixed vote."],
-        "on_training": True,
-        "failed": 3,
-    }
-    banners = gather(cancer[0], title="Cancer", quality=quality)["banners"]
+    model = copy(cancer[0].model)
+    model.estimators_ = [*model.estimators_[:6], *[FixedVote("no")] * 3]
+    certified = replace(cancer[0], model=model)
+    (banner,) = gather(certified, title="Cancer")["banners"]
+    assert banner["text"].startswith("3 of 9 submodels failed to fit; each casts a fixed vote")
+    quality = {"warnings": [ON_TRAINING, banner["text"]], "on_training": True}
+    banners = gather(certified, title="Cancer", quality=quality)["banners"]
     assert [banner["kind"] for banner in banners] == ["training", "warning"]
     assert banners[1]["text"] == quality["warnings"][1]

@@ -16,6 +16,7 @@ from partita import (
     serve,
     store,
 )
+from partita.ensemble import FixedVote
 from partita.serve import _run, _server
 
 from .client import DIABETES, PROGRESSION, TOKEN, address_of, ask, rows_of, start, strict
@@ -103,12 +104,21 @@ def test_warnings_about_the_model_are_logged_and_in_health(folder, monkeypatch, 
     expected = [
         "nearly all rows get one label",
         "[2Jred",
-        "1 of 5 submodels could not be fitted and cast a fixed vote",
+        "1 of 5 submodels failed to fit; each casts a fixed vote, whatever its columns say",
     ]
     health = ask(apps[0], b"", "/health", "GET", "localhost")
     assert strict(health)["warnings"] == expected
+    page = ask(apps[0], b"", "/docs", "GET", "localhost").text
+    assert all(f"<p>Warning: {one}.</p>" in page for one in expected)
     lines = capsys.readouterr().err.splitlines()
     assert lines[:-1] == [f"partita: warning: {one}" for one in expected]
     assert "poor is running on http://127.0.0.1:" in lines[-1]
+    missing.assign(key=range(len(missing))).to_csv(folder / "own.csv", index=False)
+    for t, submodel in enumerate(model.estimators_):  # a party's health too
+        serve.run(path, port=0, table=str(folder / "own.csv"), key="key", submodel=t)
+        health = ask(apps[-1], b"", "/health", "GET", "localhost")
+        assert expected[-1] in strict(health)["warnings"]
+        failed = isinstance(submodel, FixedVote)
+        assert ("Ridge, could not be fitted" in capsys.readouterr().err) == failed
     for strange in ({"quality": 5}, {"quality": {"warnings": "all"}}, {"quality": None}, {}):
         assert _run._stored_warnings(strange) == []

@@ -14,7 +14,7 @@ from partita.ensemble import FixedVote
 from partita.ensemble._full_model import fit_full_model
 from partita.metrics import certified_accuracy, certified_recall
 from partita.workflow._certified_table import CertifiedTable
-from partita.workflow._summary import ON_TRAINING, Summary, failures_of
+from partita.workflow._summary import ON_TRAINING, Summary
 
 COUNTS = Counts("columns", 9)
 
@@ -144,12 +144,12 @@ def test_failed_submodels_and_training_rows_are_warned_of(random_rows):
     summary.n_failed, summary.on_training = 2, True
     assert summary.warnings()[:2] == [
         ON_TRAINING,
-        "2 of 9 submodels could not be fitted and cast a fixed vote.",
+        "2 of 9 submodels failed to fit; each casts a fixed vote, whatever its columns say.",
     ]
     assert (summary + counted(*random_rows)).on_training
     model = FeaturePartitionClassifier()
     model.estimators_ = [GaussianNB(), FixedVote("no memory")]
-    assert failures_of(model) == 1
+    assert model.failures_ == ["no memory"]
 
 
 @pytest.mark.parametrize("radii", [[0, 1, 5], [0, 1, 1, 4], [2], [0, 0, 3, 3]])

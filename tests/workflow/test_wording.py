@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.workflow._wording import answer_text, failure_warning, percent, shortened
+from partita.workflow._wording import answer_text, percent, shortened
 
 
 def test_a_share_is_a_percentage_with_one_digit():
@@ -21,7 +21,3 @@ def test_a_long_name_is_cut_with_an_ellipsis():
     assert shortened("short", 5) == "short"
     assert shortened("longer", 5) == "long…"
     assert shortened(123456, 3) == "12…"
-
-
-def test_failed_submodels_are_counted():
-    assert failure_warning(1, 9) == "1 of 9 submodels could not be fitted and cast a fixed vote."

@@ -27,6 +27,8 @@ def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> 
         print_warning(warning)
     if choice.best is None:
         print_warning(f"NO SETTING IS RECOMMENDED: {choice.reason}.")
+    for warning in [] if choice.best is None else choice.best.warnings:
+        print_warning(f"With the recommended setting {warning}.")
     labels = choice.one_model["balanced"] is not None
     lines = [[*_shares(choice.one_model, labels), "one model on all columns, no proof"]]
     lines += [_line(one, labels, choice) for one in _shown(choice)]

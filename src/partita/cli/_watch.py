@@ -59,6 +59,8 @@ def watch(
 
     The exit code is 3 if there is an alarm.
     """
+    from .._support.terminal import print_warning
+    from ..ensemble._failures import failure_banner
     from ..errors import InputError
     from ..tables._write import check_writable
     from ..workflow._stored_model import open_model
@@ -92,9 +94,12 @@ def watch(
         from .._support.atomic import write_atomic
 
         write_atomic(out, found.png())
+    warnings = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
     if as_json:
-        print_json(found.to_dict())
+        print_json(found.to_dict() | {"warnings": warnings})
     else:
+        for warning in warnings:
+            print_warning(f"{warning}.")
         _show(found, out)
     if found.alarms:
         raise typer.Exit(ALARM)

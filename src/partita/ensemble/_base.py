@@ -116,15 +116,16 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         )
         fitted, again = models[: len(plan)], models[len(plan) :]
         causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
-        warn_of_failures(causes, len(plan), plan.most_failures)
+        banner = warn_of_failures(causes, len(plan))
         generator.check(self.strict)
         ballots = self._check_canaries(table, plan, fitted, again)
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
         answers = self._fallback_scores(table, sample_rows(table.n_rows))
-        self.warnings_ = self._constant_warnings(ballots, target, answers)
-        for message in self.warnings_:
+        empty = self._constant_warnings(ballots, target, answers)
+        for message in empty:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
+        self.warnings_ = [*banner, *empty]
         return self
 
     def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
@@ -167,7 +168,6 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
             classes=classes,
             label_attacks=self.label_attacks,
             may_fail=self.on_failure == "vote",
-            most_failures=self._most_failures(),
             serial=shares_a_generator(estimator),
             as_integers=len(classes) > 0 and wants_integers(estimator),
             fit_params=fit_params,
@@ -183,10 +183,6 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         """Return the sets of units that submodels are fitted on."""
         how = (self.units_, columns, self.image_shape, seed, self.verbose)
         return choose_partition(self.partition, self.n_submodels, self.spread, *how)
-
-    def _most_failures(self) -> int:
-        """Return how many fixed votes are one too few to decide alone."""
-        return len(self.partition_) // 2
 
     def _resolve_rule(
         self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None
@@ -310,6 +306,11 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
     def _full_member(self) -> Any:
         """A submodel that sees all columns; None where there is none."""
         return None
+
+    @property
+    def failures_(self) -> list[str]:
+        """Why submodels failed to fit, one text for each: they cast a fixed vote."""
+        return [model.cause for model in self.estimators_ if isinstance(model, FixedVote)]
 
     @property
     def _n_fitted(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from .._support.types import Array
 from ..errors import InputError, SubmodelError
 from ..tables._table import Table
-from ._failures import FixedVote, fit_one, raise_shortage
+from ._failures import UNLABELLED, FixedVote, fit_one, raise_shortage
 from ._lightgbm import LIGHTGBM_ROWS, fit_sequence, needs_all_rows, reads_sequences
 from ._plan import Plan
 
@@ -57,7 +57,7 @@ def fit_submodel(plan: Plan, table: Table, y: Array, t: int, batch_rows: int | N
         return fit_one(*plan.fit_arguments(table, y, owner, t))
     rows, labels, _ = plan.training_rows(y, owner, t)
     if len(labels) == 0:
-        return FixedVote(f"{plan.names[t]} has no labelled training rows")
+        return FixedVote(f"{plan.names[t]}{UNLABELLED}")
     batch_size = LIGHTGBM_ROWS if in_sequence else int(batch_rows or 0)
     batches = _Batches(table, plan.columns[t], batch_size, rows)
     fit = fit_sequence if in_sequence else _fit_partially

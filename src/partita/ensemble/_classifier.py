@@ -69,9 +69,9 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     strict : bool, default=False
         Turn every SoundnessWarning into an error.
     on_failure : {"raise", "vote"}, default="raise"
-        What happens if a submodel fails on its own columns: an error, or a fixed vote, so that the
-        proof covers crashes too. A lack of memory, files or threads concerns all submodels and is
-        raised in any case.
+        What happens if a submodel fails on its own columns: an error, or a fixed vote, however many
+        fail, so that the proof covers crashes too. A lack of memory, files or threads concerns all
+        submodels and is raised in any case.
     fallback : estimator, optional
         A classifier that learns from all columns and answers where the vote proves too little,
         which is more often right there. Nothing is proven where it answers: its radius is 0.
@@ -92,7 +92,8 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     classes_ : array of shape (n_classes,)
         The labels, sorted.
     estimators_ : list of estimators
-        The fitted submodels; a :class:`partita.ensemble.FixedVote` for one that failed.
+        The fitted submodels; a :class:`partita.ensemble.FixedVote` for one that failed
+        (``failures_`` says why).
     partition_ : Partition or Overlap
         Which submodel owns which units.
     units_ : Units

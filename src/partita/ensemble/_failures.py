@@ -30,6 +30,7 @@ SHORTAGES = (
 )
 CURE = "free memory, files or threads, or lower n_jobs"
 NO_THREAD = "can't start new thread"  # a RuntimeError
+UNLABELLED = " has no labelled training rows: a label must be in classes, a value a number"
 NO_MEMORY = ("std::bad_alloc", "[enforce fail at alloc_cpu.cpp")  # LightGBM, XGBoost; PyTorch
 
 
@@ -70,7 +71,7 @@ def fit_one(
 ) -> Any:
     """Fit a submodel; if it fails, raise, or return a FixedVote where it may fail."""
     if len(y) == 0:
-        return FixedVote(f"{name} has no labelled training rows")
+        return FixedVote(f"{name}{UNLABELLED}")
     try:
         return submodel.fit(X, y, **fit_params)
     except Exception as exc:
@@ -118,15 +119,26 @@ def score_one(
     return ballots, f"{cause} ({failed} of {n_rows} rows)"
 
 
-def warn_of_failures(causes: list[str], n_submodels: int, most: int) -> None:
-    """Warn of submodels that cast a fixed vote; an error where they are more than ``most``."""
-    if len(causes) > most:
-        raise SubmodelError(
-            f"{len(causes)} of {n_submodels} submodels could not be fitted, so the model would be "
-            f"a constant: {causes[0]}"
-        )
-    for cause in causes:
-        warnings.warn(f"{cause}; it casts a fixed vote", SubmodelWarning, stacklevel=4)
+def failure_banner(failed: int, submodels: int) -> list[str]:
+    """Return what every output says of submodels that failed: a sentence, or nothing."""
+    if not failed:
+        return []
+    return [
+        f"{failed:,} of {submodels:,} submodels failed to fit; each casts a fixed vote, whatever "
+        "its columns say"
+    ]
+
+
+def warn_of_failures(causes: list[str], submodels: int) -> list[str]:
+    """Warn of submodels that failed to fit, and return the banner.
+
+    Their number is no error: of any limit, honest failures could reach it and one attacked column
+    exceed it.
+    """
+    banner = failure_banner(len(causes), submodels)
+    for text in banner:
+        warnings.warn(f"{text}. The first: {causes[0]}", SubmodelWarning, stacklevel=4)
+    return banner
 
 
 def raise_shortage(exc: Exception, cause: str) -> None:

@@ -132,14 +132,6 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         self.rule_ = self._agreement_rule(sets)
         return sets
 
-    def _most_failures(self) -> int:
-        """Return one less than the members that leave groups out.
-
-        Whoever owns ``radius`` groups can make every member fail that sees one of them, and the
-        model on all columns, but never all that the proof rests on.
-        """
-        return sum(len(groups) > 0 for groups in self.partition_.left_out) - 1
-
     def _agreement_rule(self, sets: LeaveOut) -> Any:
         """Return the rule that pools members and asks models for agreement."""
         raise NotImplementedError

@@ -62,9 +62,9 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
     strict : bool, default=False
         Turn every SoundnessWarning into an error.
     on_failure : {"raise", "vote"}, default="raise"
-        What happens if a member fails on its own columns: an error, or a fixed vote, so that the
-        proof covers crashes too. A lack of memory, files or threads concerns all members and is
-        raised in any case.
+        What happens if a member fails on its own columns: an error, or a fixed vote, however many
+        fail, so that the proof covers crashes too. A lack of memory, files or threads concerns all
+        members and is raised in any case.
     random_state : int, default=0
         Decides the groups, the members and the seed of every member.
     n_jobs : int, optional
@@ -76,7 +76,8 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted members; with ``training="trusted"``, the one model.
+        The fitted members; with ``training="trusted"``, the one model. ``failures_`` says why
+        members failed.
     partition_ : LeaveOut
         The groups of units, and the groups that each member leaves out.
     units_ : Units

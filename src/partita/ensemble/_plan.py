@@ -38,8 +38,6 @@ class Plan:
         Whether labels may be flipped.
     may_fail : bool
         Whether a submodel that fails casts a fixed vote.
-    most_failures : int
-        With more fixed votes than this the model would be a constant.
     serial : bool
         Whether submodels are fitted one at a time, because they share a generator.
     as_integers : bool
@@ -57,7 +55,6 @@ class Plan:
     classes: Array
     label_attacks: str | None = None
     may_fail: bool = False
-    most_failures: int = 0
     serial: bool = False
     as_integers: bool = False
     fit_params: dict[str, Array] = field(default_factory=dict)

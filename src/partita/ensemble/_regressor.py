@@ -64,9 +64,9 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     strict : bool, default=False
         Turn every SoundnessWarning into an error.
     on_failure : {"raise", "vote"}, default="raise"
-        What happens if a submodel fails on its own columns: an error, or a fixed vote, so that the
-        proof covers crashes too. A lack of memory, files or threads concerns all submodels and is
-        raised in any case.
+        What happens if a submodel fails on its own columns: an error, or a fixed vote, however many
+        fail, so that the proof covers crashes too. A lack of memory, files or threads concerns all
+        submodels and is raised in any case.
     random_state : int, default=0
         Decides the random partition and the seed of every submodel.
     n_jobs : int, optional
@@ -78,7 +78,8 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     Attributes
     ----------
     estimators_ : list of estimators
-        The fitted submodels; a :class:`partita.ensemble.FixedVote` for one that failed.
+        The fitted submodels; a :class:`partita.ensemble.FixedVote` for one that failed
+        (``failures_`` says why).
     partition_ : Partition or Overlap
         Which submodel owns which units.
     units_ : Units

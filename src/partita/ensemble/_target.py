@@ -14,7 +14,7 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d
 from .._support.arrays import array_of
 from .._support.types import Array
 from ..errors import InputError
-from ._label_attacks import UNLABELLED, class_positions, numbers_or_missing
+from ._label_attacks import class_positions, numbers_or_missing
 
 
 def target_array(estimator: Any, y: Any) -> Array:
@@ -58,12 +58,7 @@ def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
                 "constant that you give"
             )
         classes = _given_classes(ensemble.classes)
-        positions = class_positions(column_or_1d(np.asarray(y, dtype=object)), classes)
-        if np.all(positions == UNLABELLED):
-            raise InputError(
-                "y holds no label that is in classes: give classes of the same type as the labels"
-            )
-        return positions, classes
+        return class_positions(column_or_1d(np.asarray(y, dtype=object)), classes), classes
     labels = target_array(ensemble, y)
     found = classes_of(labels)
     if ensemble.classes is None:

@@ -71,8 +71,8 @@ def gather(
         ``rows`` and its certified recall (``share``) at r = 0 and up, and if known how many rows
         are ``predicted`` as it, how many of them are ``kept`` and what is left of its ``precision``
         at r = 0 and up; ``balanced``: the mean of the recalls; ``on_training``: whether these are
-        the training rows; ``failed``: how many submodels cast a fixed vote; ``tuned``: which
-        settings were chosen on rows that an attacker could have touched.
+        the training rows; ``tuned``: which settings were chosen on rows that an attacker could have
+        touched.
     usual : Usual, optional
         How often sources contradict the outcome on clean rows.
     most_rows : int, default=1000
@@ -151,7 +151,7 @@ def gather(
         "units": unit_numbers(stated, counted),
         "partition": _partition(model),
         "rows": row_numbers(certified, stated, right, most_rows, DIGITS, disagreement),
-        "quality": _quality(quality or {}),
+        "quality": _quality(quality or {}, len(model.failures_)),
         "sweep": None if sweep is None else sweep_numbers(sweep, DIGITS),
         "audit": None if audit is None else dict(audit),
         "origin": dict(origin or {}),
@@ -169,8 +169,8 @@ def _default_radius(facts: Mapping[str, Any]) -> int:
     return min(1, len(facts["widths"]) - 1)
 
 
-def _quality(quality: Mapping[str, Any]) -> dict[str, Any]:
-    """The same with every key in place, as JSON has it."""
+def _quality(quality: Mapping[str, Any], failed: int) -> dict[str, Any]:
+    """The same with every key in place, as JSON has it; ``failed``: submodels that did."""
     constant = quality.get("constant")
     full_model = quality.get("full_model")
     return {
@@ -194,7 +194,7 @@ def _quality(quality: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "balanced": json_value(quality.get("balanced") or []),
         "on_training": bool(quality.get("on_training")),
-        "failed": int(quality.get("failed") or 0),
+        "failed": failed,
         "tuned": str(quality["tuned"]) if quality.get("tuned") else None,
     }
 

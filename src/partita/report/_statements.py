@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
+from ..ensemble._failures import failure_banner
 from ..workflow._summary import ON_TRAINING
 
 SIGMA = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
@@ -109,13 +110,10 @@ def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
     found += [
         {"kind": "warning", "text": text} for text in quality["warnings"] if text not in repeated
     ]
-    if quality["failed"] and not any("fixed vote" in text for text in quality["warnings"]):
-        text = (
-            f"{quality['failed']:,} of {facts['submodels']:,} submodels could not be fitted: each "
-            "casts a fixed vote, whatever its columns say."
-        )
-        found.append({"kind": "failed", "text": text})
-    return found
+    failed = [f"{text}." for text in failure_banner(quality["failed"], facts["submodels"])]
+    return found + [
+        {"kind": "failed", "text": text} for text in failed if text not in quality["warnings"]
+    ]
 
 
 def statements_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,11 +7,10 @@ from typing import Any
 from warnings import filterwarnings
 
 from .. import __version__
+from ..ensemble._failures import failure_banner
 from ..errors import SubmodelError, SubmodelWarning
-from ..workflow._summary import failures_of
 from ..workflow._usual import Usual
 from ..workflow._watch import Watcher
-from ..workflow._wording import failure_warning
 from ._batching import Batcher
 from ._certifier import Answer, Certifier
 from ._keys import Keys
@@ -154,9 +153,9 @@ def certifying_app(
     filterwarnings("ignore", category=SubmodelWarning)
     batcher: Batcher[bytes, Answer] = Batcher(certifier.answers, limits.max_waiting, metrics.batch)
     app = new_app(service)
-    app.state.warnings = _one_line_each(
-        [*warnings, *getattr(model, "warnings_", ()), *_failures(model)]
-    )
+    failed = failure_banner(len(model.failures_), len(model.estimators_))
+    app.state.warnings = _one_line_each([*warnings, *getattr(model, "warnings_", ()), *failed])
+    app.description = "\n".join(f"Warning: {text}." for text in app.state.warnings)
     about = {
         "status": "ok",
         "model": service.name,
@@ -206,11 +205,6 @@ def certifying_app(
     with suppress(SubmodelError):
         certifier.warm_up()
     return app
-
-
-def _failures(model: Any) -> list[str]:
-    failed = failures_of(model)
-    return [failure_warning(failed, len(model.estimators_)).rstrip(".")] if failed else []
 
 
 def _one_line_each(texts: Sequence[str]) -> list[str]:

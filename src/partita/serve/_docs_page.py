@@ -29,6 +29,7 @@ def docs_page(description: dict[str, Any]) -> str:
         f"<h1>{escape(info['title'])}</h1>",
         f"<p>partita {escape(info['version'])}. For programs: "
         '<a href="openapi.json">openapi.json</a>.</p>',
+        *(f"<p>{escape(text)}</p>" for text in info.get("description", "").splitlines()),
     ]
     for path, methods in description["paths"].items():
         for method, route in methods.items():

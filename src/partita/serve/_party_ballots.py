@@ -13,7 +13,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from .._support.types import Array
-from ..ensemble._failures import score_one
+from ..ensemble._failures import FixedVote, score_one
 from ..ensemble._joint_training import were_trained_jointly
 from ..errors import InputError
 from ..partition._partition import Partition
@@ -72,6 +72,8 @@ class PartyBallots:
             model.describe(t),
             model.on_failure == "vote",
         )
+        if isinstance(model.estimators_[t], FixedVote):
+            failure = model.estimators_[t].cause
         labels = getattr(model, "classes_", None)
         classes = None if labels is None else json_value(np.asarray(labels))
         return cls(classes, _positions(file, key), np.asarray(ballots), failure)

@@ -9,6 +9,7 @@ from typing import Any
 from warnings import simplefilter
 
 from .._support.progress import log
+from ..ensemble._failures import failure_banner
 from ..errors import PartitaError
 from ..store._usual import read_usual
 from ..workflow._stored_model import StoredModel, open_model
@@ -286,7 +287,9 @@ class PartyWorker(Worker):
         assert settings.key is not None
         stored = open_model(settings.model_path, settings.trusted)
         ballots = PartyBallots.of(stored, settings.table, settings.key, settings.submodel)
-        return party_app(ballots, service, _stored_warnings(stored.about))
+        failed = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
+        warnings = dict.fromkeys([*_stored_warnings(stored.about), *failed])
+        return party_app(ballots, service, list(warnings))
 
 
 class CoordinatorWorker(Worker):

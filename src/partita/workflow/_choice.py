@@ -40,6 +40,8 @@ class Judged:
         Not fitted; ``fit`` it on all rows to use it.
     nearly_constant : bool
         Whether it gives nearly all rows one label, so that its proofs say little.
+    warnings : list of str
+        What else speaks against it: submodels that failed to fit.
     """
 
     method: str
@@ -51,6 +53,7 @@ class Judged:
     seconds: float
     estimator: Any = field(repr=False)
     nearly_constant: bool = False
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def fit_options(self) -> str:

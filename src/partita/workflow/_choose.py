@@ -19,6 +19,7 @@ from .._support.numbers import check_whole
 from .._support.progress import log
 from .._support.types import Array
 from ..ensemble._empty_proofs import is_nearly_constant
+from ..ensemble._failures import failure_banner
 from ..ensemble._fallback import fallback_scores
 from ..ensemble._full_model import fit_full_model, full_predictions
 from ..errors import EmptyProofWarning, InputError
@@ -288,6 +289,7 @@ class _Judge:
             seconds,
             candidate.estimator(variant),
             constant,
+            failure_banner(len(certified.model.failures_), len(certified.model.estimators_)),
         )
 
     def one_model(self) -> dict[str, Any]:

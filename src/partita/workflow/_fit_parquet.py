@@ -164,7 +164,7 @@ def fit_training(
         place.begin(_resume_key(model, plan, about, training, batch_rows))
         submodels = _fit_missing(plan, data, place, batch_rows, client, model)
         causes = [one.failure for one in submodels if one.failure is not None]
-        warn_of_failures(causes, len(plan), plan.most_failures)
+        model.warnings_ = warn_of_failures(causes, len(plan))
         _check_refits(plan, data, submodels, batch_rows, client, model.n_jobs)
     return model, place.finish(model, submodels, about)
 

@@ -18,6 +18,7 @@ from .._support.numbers import check_whole
 from .._support.optional import require
 from ..ensemble._base import FeaturePartitionEnsemble
 from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
+from ..ensemble._failures import failure_banner
 from ..ensemble._leave_out import LeaveOutEnsemble
 from ..errors import EmptyProofWarning, InputError
 from ..metrics._scorer import certified_score, check_score
@@ -157,9 +158,10 @@ def search_rules(
     best = int(np.argmax(scores))
     model = tables[best].model
     model.rule = given[best]
-    model.warnings_ = _constant_warnings(tables[best])
-    for message in model.warnings_:
+    empty = _constant_warnings(tables[best])
+    for message in empty:
         warnings.warn(message, EmptyProofWarning, stacklevel=2)
+    model.warnings_ = [*failure_banner(len(model.failures_), len(model.estimators_)), *empty]
     rows = [{"rule": rule, "score": value} for rule, value in zip(given, scores, strict=True)]
     return RuleSearch(resolved[best], scores[best], model, rows)
 

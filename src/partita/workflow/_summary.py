@@ -14,7 +14,7 @@ import numpy as np
 from .._support.json_values import json_value
 from ..certificates import Counts
 from ..ensemble._empty_proofs import CURE, ENOUGH_ROWS, is_nearly_constant
-from ..ensemble._failures import FixedVote
+from ..ensemble._failures import failure_banner
 from ..metrics._curves import correct_radius, shares_at_radii
 from ._certified_table import CertifiedTable
 from ._class_counts import (
@@ -27,7 +27,7 @@ from ._class_counts import (
 )
 from ._silence_counts import SilenceCounts
 from ._tasks import TASKS
-from ._wording import answer_text, failure_warning, percent
+from ._wording import answer_text, percent
 
 ON_TRAINING = (
     "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
@@ -107,7 +107,7 @@ class Summary:
         summary = cls(
             counts=model.counts_,
             n_submodels=len(model.estimators_),
-            n_failed=failures_of(model),
+            n_failed=len(model.failures_),
             rows=len(certified),
             radii=Counter() if proof is None else Counter(proof.radius.tolist()),
             widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
@@ -185,8 +185,7 @@ class Summary:
     def warnings(self) -> list[str]:
         """What a reader must know before the numbers."""
         found = [ON_TRAINING] if self.on_training else []
-        if self.n_failed:
-            found.append(failure_warning(self.n_failed, self.n_submodels))
+        found += [f"{text}." for text in failure_banner(self.n_failed, self.n_submodels)]
         if self.rows >= ENOUGH_ROWS:
             found += self._constant_warnings() or self._majority_warnings()
             found += self._beaten_warnings()
@@ -327,11 +326,6 @@ def _right(
     labels = TASKS[certified.model._task].label_counts(truth)
     by_label = {label: Counter(radii[truth == label].tolist()) for label in labels}
     return Counter(radii.tolist()), by_label
-
-
-def failures_of(model: Any) -> int:
-    """How many submodels could not be fitted and cast a fixed vote."""
-    return sum(isinstance(submodel, FixedVote) for submodel in model.estimators_)
 
 
 def shares(radii: "Counter[int]", length: int | None = None) -> list[float]:

@@ -19,6 +19,7 @@ from .._support.atomic import write_atomic
 from .._support.progress import log
 from ..ensemble._ballots import has_scores
 from ..ensemble._empty_proofs import is_nearly_constant
+from ..ensemble._failures import failure_banner
 from ..ensemble._soundness import is_balanced
 from ..errors import EmptyProofWarning, InputError
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
@@ -29,10 +30,8 @@ from ._certified_table import CertifiedTable
 from ._estimators import code_hash, named_estimator
 from ._held_out import HeldOut, hold_out
 from ._recommend import Score, full_model_entry, one_label_from, recommended, why_no_more
-from ._summary import failures_of
 from ._sweep_grid import Grid, Trial
 from ._training_table import TrainingTable
-from ._wording import failure_warning
 
 TUNED = (
     "The settings were chosen on {rows}. If an attacker could write there, a radius holds given "
@@ -262,7 +261,7 @@ def _curves(certified: CertifiedTable, rows: HeldOut) -> dict[str, Any]:
         "curve": curve.tolist(),
         "median": middle if np.isfinite(middle) else None,
         "counts": {"what": proof.counts.what, "total": proof.counts.total},
-        "failed": failures_of(certified.model),
+        "failed": len(certified.model.failures_),
     }
     predicted = rows.training.task.label_counts(certified.prediction)
     if not predicted:
@@ -287,7 +286,7 @@ def _curves(certified: CertifiedTable, rows: HeldOut) -> dict[str, Any]:
 
 def _failure_warnings(settings: list[dict[str, Any]]) -> list[str]:
     failed = {one["submodels"]: one["failed"] for one in settings if one["failed"]}
-    return [failure_warning(count, size) for size, count in failed.items()]
+    return [f"{text}." for size, count in failed.items() for text in failure_banner(count, size)]
 
 
 def _tuned_on(rows: HeldOut) -> str:

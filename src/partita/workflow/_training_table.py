@@ -19,7 +19,6 @@ from ..tables._open import open_file
 from ._estimators import named_estimator
 from ._reference import Reference, read_reference
 from ._schema import Schema
-from ._summary import failures_of
 from ._tasks import Task, choose_task
 
 
@@ -125,7 +124,7 @@ class TrainingTable:
         quality = (
             None
             if model is None
-            else {"warnings": list(model.warnings_), "failed": failures_of(model)}
+            else {"warnings": list(model.warnings_), "failed": len(model.failures_)}
         )
         return {
             "target": self.target,

@@ -17,8 +17,3 @@ def shortened(text: Any, most: int) -> str:
     """A text of at most so many characters; an ellipsis says that something is left out."""
     whole = str(text)
     return whole if len(whole) <= most else whole[: most - 1] + "…"
-
-
-def failure_warning(failed: int, submodels: int) -> str:
-    """What to say about submodels that could not be fitted."""
-    return f"{failed} of {submodels} submodels could not be fitted and cast a fixed vote."
