@@ -41,7 +41,7 @@ import time, numpy as np
 ballots = np.random.default_rng(0).normal(size=(100, 115, 10)).astype("float32")
 start = time.perf_counter()
 from partita import certify
-certify(ballots)
+certify(ballots, "tournament")
 print(time.perf_counter() - start)
 """
 

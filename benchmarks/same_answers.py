@@ -78,9 +78,7 @@ def keep_values(name, model, X, y, silent=()):
         for radius in range(4):
             keep(f"{name} {how} interval {radius}", model.interval(X, radius, silent=mask))
         keep_proof(f"{name} {how} tolerance", model.certify(X, tolerance=20, silent=mask))
-        keep_proof(
-            f"{name} {how} truth", model.certify(X, around=y, relative=0.3, silent=mask)
-        )
+        keep_proof(f"{name} {how} truth", model.certify(X, around=y, relative=0.3, silent=mask))
 
 
 def halves(X, y):
@@ -169,7 +167,9 @@ def cancer():
         n_submodels=5, units=units, trusted=trusted, rule=TopK(1)
     ).fit(X, y)
     keep_labels("cancer top 1", model, gaps, kinds, labels=model.predict(gaps))
-    spread = FeaturePartitionClassifier(n_submodels=3, units=units, trusted=trusted, spread=2).fit(X, y)
+    spread = FeaturePartitionClassifier(n_submodels=3, units=units, trusted=trusted, spread=2).fit(
+        X, y
+    )
     keep_labels("cancer spread", spread, gaps, kinds)
     for radius, training in ((1, "attackable"), (2, "attackable"), (1, "trusted")):
         model = LeaveOutClassifier(
@@ -232,7 +232,8 @@ def mixed():
             "kind": pd.Categorical(rng.choice(list("abc"), n)),
             "size": level + rng.normal(size=n),
             "price": (level * 2**53 + rng.integers(0, 100, n)),
-            "when": pd.Timestamp("2020-01-01") + pd.to_timedelta(level + rng.integers(0, 9, n), "D"),
+            "when": pd.Timestamp("2020-01-01")
+            + pd.to_timedelta(level + rng.integers(0, 9, n), "D"),
             "flag": rng.random(n) < 0.2 + 0.3 * level,
         }
     )
@@ -274,14 +275,26 @@ def images():
 
     X, new, y, _ = halves(*load_digits(return_X_y=True))
     X, new, y = (X[:200] * 15).astype(np.uint8), (new[:60] * 15).astype(np.uint8), y[:200]
-    small = {"image_shape": (8, 8, 1), "epochs": 2, "deterministic": True, "device": "cpu", "verbose": 0}
+    small = {
+        "image_shape": (8, 8, 1),
+        "epochs": 2,
+        "deterministic": True,
+        "device": "cpu",
+        "verbose": 0,
+    }
     for kind in (PixelSetClassifier, CellImageClassifier):
         model = FeaturePartitionClassifier(
             kind(**small), 4, partition="strided", image_shape=(8, 8, 1)
         ).fit(X, y)
         keep_labels(f"images {kind.__name__}", model, new)
     model = LeaveOutImageClassifier(
-        (8, 8, 1), (2, 2), windows=4, network="network_in_network", epochs=2, device="cpu", verbose=0
+        (8, 8, 1),
+        (2, 2),
+        windows=4,
+        network="network_in_network",
+        epochs=2,
+        device="cpu",
+        verbose=0,
     ).fit(X, y)
     keep("images windows", model.certify(new[:10]).radius)
 
@@ -303,7 +316,9 @@ def main(command, *files):
         if not same:
             larger = ""
             if one.shape == two.shape and one.dtype.kind in "iuf" and one.dtype == two.dtype:
-                larger = f": {(one != two).sum()} of {one.size}, {(two < one).sum()} of them smaller"
+                larger = (
+                    f": {(one != two).sum()} of {one.size}, {(two < one).sum()} of them smaller"
+                )
             differ.append(name + larger)
     print(*differ, sep="\n")
     print(f"{len(before.files)} arrays compared, {len(differ)} differ")

@@ -44,8 +44,8 @@ reach = np.array([column_reach[X.columns.get_indexer(own)].any(axis=0) for own i
 print("submodels that each source reaches:", reach.sum(axis=1))
 
 ballots = by_column.ballots(X_test)
-naive = certify(ballots, by_column.rule_)  # counts columns
-honest = certify(ballots, by_column.rule_, reach=reach)  # counts sources
+naive = certify(ballots)  # counts columns
+honest = certify(ballots, reach=reach)  # counts sources
 labels = by_column.classes_.searchsorted(y_test)  # ballots know classes by their position
 
 # %%

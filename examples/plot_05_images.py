@@ -50,10 +50,7 @@ shapes = {
 shares = {}
 for name, clf in ensembles.items():
     ballots = clf.ballots(data.X_test)
-    proofs = [
-        certify_patches(ballots, clf.partition_, (8, 8), shape, clf.rule_)
-        for shape in shapes.values()
-    ]
+    proofs = [certify_patches(ballots, clf.partition_, (8, 8), shape) for shape in shapes.values()]
     shares[name] = [certified_accuracy(data.y_test, proof, radius=1) for proof in proofs]
 
 # %%

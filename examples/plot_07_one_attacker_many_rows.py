@@ -30,7 +30,7 @@ ballots, reach = clf.ballots(X_test), clf.partition_.incidence()
 # sources can change, and which choice that is.
 
 radii = range(1, 6)
-found = [certify_collective(ballots, r, clf.rule_, reach) for r in radii]
+found = [certify_collective(ballots, r, reach=reach) for r in radii]
 for batch in found:
     worst = ", ".join(str(clf.units_.names[unit]) for unit in batch.units)
     print(f"{batch}: {worst}")
@@ -39,7 +39,7 @@ for batch in found:
 # With one source, the same question tells which sources to guard first. :func:`partita.criticality`
 # marks the predictions that a single source could change.
 
-critical = criticality(ballots, clf.rule_, reach).sum(axis=1)
+critical = criticality(ballots, reach=reach).sum(axis=1)
 order = np.argsort(critical)
 
 _, (left, right) = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")

@@ -1535,6 +1535,20 @@ BUGS = [
         "pass",
         ("tests/partition/test_guarantee.py",),
     ),
+    Bug(
+        "ballots of a model are certified under a default rule, not under the model's",
+        "rules/_certify.py",
+        'return own, ""',
+        'return Tournament(), ""',
+        ("tests/test_ballots.py",),
+    ),
+    Bug(
+        "ballots of a model with a fallback are certified as if it had none",
+        "ensemble/_classifier.py",
+        "rule = Gated(self.rule_, gate) if gate else self.rule_",
+        "rule = self.rule_",
+        ("tests/test_ballots.py",),
+    ),
 ]
 
 

@@ -49,7 +49,10 @@ def test_what_no_patch_can_break():
         == 1
     )
     assert (
-        certify_patches(np.zeros((1, 5, 1)), partition, (5, 5), (5, 5), n_patches=3).radius[0] == 3
+        certify_patches(
+            np.zeros((1, 5, 1)), partition, (5, 5), (5, 5), "plurality", n_patches=3
+        ).radius[0]
+        == 3
     )  # one class
 
 

@@ -47,6 +47,7 @@ PUBLIC = {
         "search_rules",
     ],
     "partita.audit": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
+    "partita.ballots": ["Ballots"],
     "partita.baselines": [
         "ConstantClassifier",
         "ConstantRegressor",
@@ -131,6 +132,7 @@ PUBLIC = {
     "partita.reproduce": ["reproduce"],
     "partita.rules": [
         "Agreement",
+        "Gated",
         "Median",
         "Plurality",
         "Rule",
@@ -242,7 +244,7 @@ radii.append(Median().certify(ballots[:, :, 0], -1, 1).radius.sum())
 left_out = ~np.eye(3, dtype=bool)
 radii.append(Agreement().certify(ballots[:, :3].argmax(2), left_out).radius.sum())
 radii.append(np.sum(Agreement(side="mean").interval(ballots[:, :3, 0], left_out, 1)))
-print(radii, certified_accuracy(np.zeros(50), certify(ballots)))
+print(radii, certified_accuracy(np.zeros(50), certify(ballots, "tournament")))
 """
 
 
@@ -256,7 +258,7 @@ def test_rules_and_metrics_need_numpy_alone():
     [
         (
             "pandas",
-            "import numpy as np; partita.certify(np.zeros((1, 3, 2))).to_frame()",
+            "import numpy as np; partita.certify(np.zeros((1, 3, 2)), 'plurality').to_frame()",
             "pip install pandas",
         ),
         (

@@ -94,6 +94,8 @@ class Certificates:
         about silence. It keeps the ballots in memory.
     silence : Silence or None
         What was silent when the rows were certified, and what that cost; None without ``silent``.
+    note : str
+        What must be known beside the numbers: that another rule than the model's decided.
 
     See Also
     --------
@@ -126,6 +128,7 @@ class Certificates:
     index: Any = None
     frontier: Any = None
     silence: Silence | None = None
+    note: str = ""
     # what radius and frontier were computed for; `replace` passes it on
     _counted: Counts | None = field(default=None, kw_only=True)
 
@@ -142,7 +145,8 @@ class Certificates:
         return len(self.radius)
 
     def __repr__(self) -> str:
-        return f"Certificates({self._summary()}; counts {self.counts})"
+        note = f"; {self.note}" if self.note else ""
+        return f"Certificates({self._summary()}; counts {self.counts}{note})"
 
     def _summary(self) -> str:
         rows = f"{len(self)} row{'' if len(self) == 1 else 's'}"
@@ -155,7 +159,8 @@ class Certificates:
         """Return a compact table for notebooks."""
         parts = [
             f"<strong>Certificates</strong>: {escape(self._summary())}<br>"
-            f"<small>the radius counts {escape(str(self.counts))}</small>"
+            f"<small>the radius counts {escape(str(self.counts))}"
+            f"{'; ' if self.note else ''}{escape(self.note)}</small>"
         ]
         if len(self):
             parts += [_radius_bars(self.radius), self._first_rows()]

@@ -17,9 +17,10 @@ import numpy as np
 from . import kernels
 from ._support.numbers import check_whole
 from ._support.types import Array
-from .rules import Median, Rule, named_rule
+from .rules import Gated, Median, Rule
 from .rules._ballots import as_ballots
 from .rules._base import GapRule
+from .rules._certify import rule_of
 from .rules._gate import check_gate
 from .rules._pooled import PooledRule
 from .rules._reach import Reach
@@ -83,12 +84,11 @@ class Collective:
 def certify_collective(
     ballots: Any,
     radius: int,
-    rule: str | Rule = "tournament",
+    rule: str | Rule | None = None,
     reach: Any = None,
     *,
     lower: Any = None,
     upper: Any = None,
-    gate: int = 0,
     time_limit: float = 60.0,
 ) -> Collective:
     """Bound the number of rows that one choice of ``radius`` units can change at once.
@@ -98,21 +98,21 @@ def certify_collective(
 
     Parameters
     ----------
-    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class; with ``rule=Median()`` every submodel's value, of
         shape (n_samples, n_submodels).
     radius : int
         How many units the attacker owns, at least 1.
-    rule : {"plurality", "runoff", "tournament", "median"} or Rule, default="tournament"
-        How the ballots decide. Run-off and top-k get a coarser number: the rows whose radius is
-        below the number of submodels that so many units can reach.
+    rule : {"plurality", "runoff", "tournament", "median"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring its rule.
+        Run-off and top-k get a coarser number: the rows whose radius is below the number of
+        submodels that so many units can reach. With :class:`partita.rules.Gated` a row whose vote
+        has a smaller radius than the gate always counts as changed: it is the fallback's, which any
+        attacker may own.
     reach : array-like of bool, shape (n_units, n_submodels), optional
         Which submodels each unit reaches. By default each unit reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
-    gate : int, default=0
-        The ``gate`` of a model with a fallback. A row whose vote has a smaller radius is the
-        fallback's, which any attacker may own: it always counts as changed.
     time_limit : float, default=60.0
         Seconds for the integer program; after that its dual bound is used, so the result stays
         sound.
@@ -141,9 +141,11 @@ def certify_collective(
     (2, (0,), [0, 1])
     """
     check_whole("radius", radius, 1)
+    rule, _ = rule_of(ballots, rule)
     if isinstance(rule, PooledRule):
         return _by_agreement(ballots, int(radius), rule, lower, upper)
-    batch = _Batch(ballots, rule, reach, lower, upper, gate)
+    batch = _Batch(ballots, rule, reach, lower, upper)
+    gate = batch.gate
     size = min(int(radius), len(batch.reach))
     if not isinstance(batch.rule, GapRule):
         fallen = np.flatnonzero(batch.own_radius < batch.reach.most_reached(size))
@@ -179,29 +181,26 @@ def certify_collective(
 
 def criticality(
     ballots: Any,
-    rule: str | Rule = "tournament",
+    rule: str | Rule | None = None,
     reach: Any = None,
     *,
     lower: Any = None,
     upper: Any = None,
-    gate: int = 0,
 ) -> Array:
     """Compute which predictions each unit can change on its own.
 
     Parameters
     ----------
-    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class; with ``rule=Median()`` every submodel's value, of
         shape (n_samples, n_submodels).
-    rule : {"plurality", "runoff", "tournament", "median"} or Rule, default="tournament"
-        How the ballots decide.
+    rule : {"plurality", "runoff", "tournament", "median"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring its rule.
+        With :class:`partita.rules.Gated`, any unit may change a row that the fallback answers.
     reach : array-like of bool, shape (n_units, n_submodels), optional
         Which submodels each unit reaches. By default each unit reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
-    gate : int, default=0
-        The ``gate`` of a model with a fallback: any unit may change a row that the fallback
-        answers.
 
     Returns
     -------
@@ -225,9 +224,11 @@ def criticality(
            [1, 0],
            [0, 0]])
     """
+    rule, _ = rule_of(ballots, rule)
     if isinstance(rule, PooledRule):
         return np.asarray(rule.falls(ballots, 1, lower, upper).T[rule.unit_groups()])
-    batch = _Batch(ballots, rule, reach, lower, upper, gate)
+    batch = _Batch(ballots, rule, reach, lower, upper)
+    gate = batch.gate
     # the last line is for units that reach nothing (group -1)
     critical = np.zeros((len(batch.reach) + 1, batch.n_rows), dtype=bool)
     if isinstance(batch.rule, GapRule):
@@ -270,11 +271,11 @@ def _by_agreement(
 class _Batch:
     """Checked ballots, their rule, and which submodels each unit reaches."""
 
-    def __init__(
-        self, ballots: Any, rule: Any, reach: Any, lower: Any, upper: Any, gate: int
-    ) -> None:
-        check_whole("gate", gate, 0)
-        self.rule, self.gate = named_rule(rule), int(gate)
+    def __init__(self, ballots: Any, rule: Rule, reach: Any, lower: Any, upper: Any) -> None:
+        self.rule, self.gate = rule, 0
+        if isinstance(rule, Gated):
+            rule.check()
+            self.rule, self.gate = rule.rule, int(rule.gate)
         self.bounds: tuple[Array, ...] = ()
         if isinstance(self.rule, Median):
             self.ballots, *bounds = self.rule.check_bounds(ballots, lower, upper)
@@ -284,7 +285,7 @@ class _Batch:
             self.own_radius = self.rule.decision(self.ballots).radius  # refuses NaN and infinities
         self.n_rows, n_submodels = self.ballots.shape[:2]
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
-        check_gate(self.rule, self.gate, bool((self.reach.groups.sum(axis=0) > 1).any()))
+        check_gate(self.rule, self.gate, self.reach.overlaps)
 
     def blocks(self, rule: GapRule) -> Iterator[tuple[int, kernels.Gaps]]:
         """Yield the gaps of some rows at a time, and the first of these rows."""

@@ -43,7 +43,7 @@ class PartitaError(Exception):
     --------
     >>> import partita
     >>> try:
-    ...     partita.certify([[1, 2]])
+    ...     partita.certify([[1, 2]], "plurality")
     ... except partita.PartitaError as exc:
     ...     print(exc)
     ballots has shape (1, 2): it must be (rows, submodels, classes)

@@ -84,7 +84,7 @@ def certify_patches(
     partition: Partition | Overlap,
     image_shape: Sequence[int],
     patch: Sequence[int],
-    rule: str | Rule = "tournament",
+    rule: str | Rule | None = None,
     n_patches: int = 1,
 ) -> Certificates:
     """Certify that predictions survive a patch of a given shape at every position.
@@ -95,7 +95,7 @@ def certify_patches(
 
     Parameters
     ----------
-    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class.
     partition : Partition or Overlap
         The image's pixels, in the image's order, dealt out to submodels; such as
@@ -104,8 +104,9 @@ def certify_patches(
         Height and width of the image; further numbers (channels) are ignored.
     patch : sequence of int
         Height and width of the patch.
-    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
-        How the ballots decide.
+    rule : {"plurality", "runoff", "tournament"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring its rule, and
+        a certificate by another rule says so.
     n_patches : int, default=1
         How many such patches an attacker places at once.
 
@@ -114,8 +115,7 @@ def certify_patches(
     Certificates
         ``radius`` is the number of patches a row survives, wherever they lie: 0 or 1 for one patch,
         up to ``n_patches`` for several. Exact for one patch and plurality; a sound bound for
-        several patches and for the other rules. Nothing is said about silent submodels. It is about
-        the vote of the ballots, not about a ``fallback`` behind it.
+        several patches and for the other rules. Nothing is said about silent submodels.
 
     See Also
     --------
@@ -151,7 +151,7 @@ def certify_rectangles(
     partition: Partition | Overlap,
     image_shape: Sequence[int],
     area: int,
-    rule: str | Rule = "tournament",
+    rule: str | Rule | None = None,
     n_patches: int = 1,
 ) -> dict[tuple[int, int], Certificates]:
     """Certify predictions against every rectangle of an area that fits the image.
@@ -160,7 +160,7 @@ def certify_rectangles(
 
     Parameters
     ----------
-    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class.
     partition : Partition or Overlap
         The image's pixels, in the image's order, dealt out to submodels; such as
@@ -169,8 +169,9 @@ def certify_rectangles(
         Height and width of the image; further numbers (channels) are ignored.
     area : int
         How many pixels the patch covers.
-    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
-        How the ballots decide.
+    rule : {"plurality", "runoff", "tournament"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring its rule, and
+        a certificate by another rule says so.
     n_patches : int, default=1
         How many such patches an attacker places at once.
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from partita import certify_collective, criticality
-from partita.rules import Plurality, Tournament
+from partita.rules import Gated, Plurality, Tournament
 from partita.rules._gate import gated
 from tests.exhaustive import attacker
 from tests.exhaustive.cases import rows_and_reaches
@@ -187,7 +187,7 @@ def test_one_attacker_behind_a_gate(rule, program, monkeypatch):
     for _ in range(4 if program else 12):
         ballots = batch(rng)
         for gate, radius in product((1, 2), (1, 2)):
-            found = certify_collective(ballots, radius, rule, gate=gate)
+            found = certify_collective(ballots, radius, Gated(rule, gate))
             proof = behind(rule, ballots, gate, 0)
             pointwise = int(np.count_nonzero(proof.radius < radius))
             assert found.pointwise == pointwise
@@ -208,12 +208,12 @@ def test_a_critical_unit_behind_a_gate(rule):
     for _ in range(10):
         ballots = batch(rng)
         for gate in (1, 2):
-            critical = criticality(ballots, rule, gate=gate)
+            critical = criticality(ballots, Gated(rule, gate))
             for unit, row in np.ndindex(*critical.shape):
                 taken = np.arange(5) == unit
                 assert critical[unit, row] == row_falls(ballots[row], taken, rule, gate, None)
         reach = rng.random((4, 5)) < 0.4
-        critical = criticality(ballots, rule, reach, gate=1)
+        critical = criticality(ballots, Gated(rule), reach)
         for unit, row in np.ndindex(*critical.shape):
             if reach[unit].sum() <= 3:
                 truth = row_falls(ballots[row], reach[unit], rule, 1, reach)
@@ -225,7 +225,7 @@ def test_a_unit_of_no_submodel_still_owns_the_full_model():
     ballots = np.eye(2)[[[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]]]
     reach = np.zeros((2, 5), dtype=bool)
     reach[0] = [True, False, False, False, False]
-    assert criticality(ballots, "plurality", reach, gate=1).tolist() == [
+    assert criticality(ballots, Gated(Plurality()), reach).tolist() == [
         [False, True],
         [False, True],
     ]

@@ -43,7 +43,7 @@ def test_the_first_bad_row_of_many_blocks_is_named():
     ballots = np.zeros((50_000, 7, 4), dtype=np.float32)
     ballots[[31_234, 44_000]] = np.nan
     with pytest.raises(InputError, match="row 31234:"):
-        certify(ballots)
+        certify(ballots, "tournament")
 
 
 @pytest.mark.parametrize("shape", [(3, 4), (3,), (2, 0, 3), (2, 3, 0), (1, 2, 3, 4)])
@@ -55,9 +55,9 @@ def test_wrong_shapes_are_refused(rule, shape):
 
 def test_texts_and_ragged_ballots_are_refused():
     with pytest.raises(InputError, match="ballots holds"):
-        certify(np.full((2, 3, 2), "a"))
+        certify(np.full((2, 3, 2), "a"), "tournament")
     with pytest.raises(InputError, match="ballots is ragged"):
-        certify([[[1, 2], [3]], [[1, 2]]])
+        certify([[[1, 2], [3]], [[1, 2]]], "plurality")
 
 
 @pytest.mark.parametrize("rule", RULES, ids=repr)

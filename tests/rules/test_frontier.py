@@ -32,7 +32,7 @@ def test_more_silence_never_helps(rule):
 
 
 def test_one_class_survives_everything():
-    proof = certify(np.zeros((2, 3, 1)))
+    proof = certify(np.zeros((2, 3, 1)), "plurality")
     assert proof.silence_radius.tolist() == [3, 3]
     assert proof.survives(3, 3).all()
 
@@ -86,7 +86,7 @@ def test_behind_a_gate_the_gate_must_stay_open():
 
 
 def test_what_is_asked_is_checked():
-    proof = certify(random_ballots())
+    proof = certify(random_ballots(), "tournament")
     for lying, silent, name in ((-1, 0, "lying"), (0, 1.5, "silent"), (0, True, "silent")):
         with pytest.raises(InputError, match=f"^{name} is"):
             proof.survives(lying, silent)
@@ -109,6 +109,6 @@ def test_the_frontier_is_computed_when_it_is_asked_for():
 
 
 def test_certificates_with_a_frontier_can_be_pickled():
-    proof = certify(random_ballots())
+    proof = certify(random_ballots(), "tournament")
     again = pickle.loads(pickle.dumps(proof))
     assert np.array_equal(again.silence_radius, proof.silence_radius)

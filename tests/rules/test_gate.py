@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError, certify, certify_collective, criticality
-from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
 from partita.rules._gate import check_gate, gated, is_open
 
 VOTES = certify(
@@ -38,7 +38,7 @@ def test_what_nothing_can_break_stays_so():
     for gate in (1, 3, 5):
         proof = gated(vote, gate, np.array([1]))
         assert (proof.prediction[0], proof.radius[0]) == (0, 3)
-    assert gated(certify(np.zeros((2, 3, 1))), 2, np.zeros(2, int)).runner_up is None
+    assert gated(certify(np.zeros((2, 3, 1)), "plurality"), 2, np.zeros(2, int)).runner_up is None
 
 
 @pytest.mark.parametrize("rule", [RunOff(), RunOff(exact=True), TopK(2)], ids=repr)
@@ -47,7 +47,7 @@ def test_other_rules_are_refused(rule):
     with pytest.raises(InputError, match=r"not proven of .*: use rule='tournament' or 'plurality'"):
         check_gate(rule, 1, overlapping=False)
     with pytest.raises(InputError, match="not proven of"):
-        certify_collective(np.eye(2)[[[0, 0, 1]]], 1, rule, gate=1)
+        certify_collective(np.eye(2)[[[0, 0, 1]]], 1, Gated(rule))
 
 
 def test_larger_gates_are_refused_where_units_overlap():
@@ -58,14 +58,14 @@ def test_larger_gates_are_refused_where_units_overlap():
             check_gate(rule, 2, overlapping=True)
     ballots = np.eye(2)[[[0, 0, 1]]]
     with pytest.raises(InputError, match="gate is 2"):
-        criticality(ballots, "plurality", np.array([[1, 1, 0], [0, 1, 1]], bool), gate=2)
+        criticality(ballots, Gated(Plurality(), 2), np.array([[1, 1, 0], [0, 1, 1]], bool))
     # units of several submodels that share none of them are no obstacle
-    criticality(ballots, "plurality", np.array([[1, 1, 0], [0, 0, 1]], bool), gate=2)
+    criticality(ballots, Gated(Plurality(), 2), np.array([[1, 1, 0], [0, 0, 1]], bool))
 
 
 def test_a_gate_is_a_whole_number_and_for_labels():
-    for gate in (-1, 1.5, True, "1"):
-        with pytest.raises(InputError, match=r"gate is .*: it must be a whole number, 0 or above"):
-            certify_collective(np.eye(2)[[[0, 0, 1]]], 1, gate=gate)
+    for gate in (-1, 0, 1.5, True, "1"):
+        with pytest.raises(InputError, match=r"gate is .*: it must be a whole number, 1 or above"):
+            certify_collective(np.eye(2)[[[0, 0, 1]]], 1, Gated(Plurality(), gate))
     with pytest.raises(InputError, match="not proven of Median"):
-        certify_collective(np.zeros((1, 3)), 1, Median(), lower=-1, upper=1, gate=1)
+        certify_collective(np.zeros((1, 3)), 1, Gated(Median()), lower=-1, upper=1)

@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._support.parallel import one_thread_settings, run_each
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..ensemble._ballots import class_scores, has_scores
 from ..ensemble._default_estimator import TableBoostingClassifier
@@ -232,7 +233,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.estimators_ = fitted
         return self
 
-    def ballots(self, X: Any) -> Array:
+    def ballots(self, X: Any) -> Ballots:
         """Compute every submodel's score for every class.
 
         Parameters
@@ -242,10 +243,10 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
         Returns
         -------
-        float32 array of shape (n_samples, n_submodels, n_classes)
-            The ballots.
+        Ballots of float32, shape (n_samples, n_submodels, n_classes)
+            They bring the rule.
         """
-        return self._ballots(X)[1]
+        return Ballots(self._ballots(X)[1], self.rule_)
 
     def predict(self, X: Any) -> Array:
         """Predict class labels.
@@ -260,8 +261,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         array of shape (n_samples,)
             Labels, as given in ``classes``.
         """
-        ballots = self.ballots(X)
-        return np.asarray(self.classes_[self.rule_.decide(ballots)])
+        return np.asarray(self.classes_[self.rule_.decide(self.ballots(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """Compute the share of the submodels' votes for each class.
@@ -276,7 +276,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         array of shape (n_samples, n_classes)
             Shares, in the order of ``classes_``.
         """
-        return vote_shares(self.ballots(X))
+        return vote_shares(self._ballots(X)[1])
 
     def certify(self, X: Any, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict each row and compute how many training rows must change to change it.

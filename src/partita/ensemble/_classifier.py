@@ -11,9 +11,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
-from ..rules import Median, Rule
+from ..rules import Gated, Median, Rule
 from ..tables._table import Table
 from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._default_estimator import TableBoostingClassifier
@@ -206,7 +207,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         """
         return self._fit(X, y, sample_weight)
 
-    def ballots(self, X: Any) -> Array:
+    def ballots(self, X: Any) -> Ballots:
         """Return every submodel's score for every class.
 
         Parameters
@@ -216,11 +217,15 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
 
         Returns
         -------
-        array of float32, shape (n_samples, n_submodels, n_classes)
-            Log-probabilities where the submodels have them, else decision values, else votes. All
-            that a rule ever sees; a fallback is not among them.
+        Ballots of float32, shape (n_samples, n_submodels, n_classes)
+            Log-probabilities where the submodels have them, else decision values, else votes: all
+            that a rule ever sees. They bring the model's rule for :func:`partita.certify`, and the
+            scores of the fallback if there is one.
         """
-        return self._ballots(X)[1]
+        table, scores = self._ballots(X)
+        gate = self._gate()
+        rule = Gated(self.rule_, gate) if gate else self.rule_
+        return Ballots(scores, rule, self._fallback_scores(table))
 
     def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict class labels.

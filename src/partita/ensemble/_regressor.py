@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule
@@ -180,7 +181,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         """
         return self._fit(X, y, sample_weight)
 
-    def ballots(self, X: Any) -> Array:
+    def ballots(self, X: Any) -> Ballots:
         """Return every submodel's value.
 
         Parameters
@@ -190,10 +191,10 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
 
         Returns
         -------
-        array of float64, shape (n_samples, n_submodels)
-            All that the rule ever sees.
+        Ballots of float64, shape (n_samples, n_submodels)
+            All that the rule ever sees; they bring the rule.
         """
-        return self._ballots(X)[1]
+        return Ballots(self._ballots(X)[1], self.rule_)
 
     def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict values: the median of the submodels' values.

@@ -7,6 +7,7 @@ has an ensemble enters here, with :func:`certify`.
 from ._agreement import Agreement
 from ._base import Rule
 from ._certify import certify, named_rule
+from ._gate import Gated
 from ._median import Median
 from ._plurality import Plurality
 from ._runoff import RunOff
@@ -15,6 +16,7 @@ from ._tournament import Tournament
 
 __all__ = [
     "Agreement",
+    "Gated",
     "Median",
     "Plurality",
     "Rule",

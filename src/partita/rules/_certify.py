@@ -1,5 +1,6 @@
 """``certify``: the entrance for people who have ballots and no partita model."""
 
+from dataclasses import replace
 from typing import Any
 
 from ..certificates import Certificates
@@ -7,6 +8,7 @@ from ..errors import InputError
 from ._base import Rule
 from ._median import Median
 from ._plurality import Plurality
+from ._pooled import PooledValues
 from ._runoff import RunOff
 from ._tournament import Tournament
 
@@ -56,9 +58,26 @@ def named_rule(rule: str | Rule) -> Rule:
     )
 
 
+def rule_of(ballots: Any, rule: str | Rule | None) -> tuple[Rule, str]:
+    """Return the rule that decides ballots, and a note if it is not their model's."""
+    own = getattr(ballots, "rule", None)
+    if rule is None:
+        if own is None:
+            raise InputError(
+                "rule is missing: an array does not say how its ballots decide; give rule=, one of "
+                f"{', '.join(map(repr, RULES))}, or the ballots of a fitted model, "
+                "clf.ballots(X), which bring their rule"
+            )
+        return own, ""
+    chosen = named_rule(rule)
+    if own is None or repr(chosen) == repr(own):
+        return chosen, ""
+    return chosen, f"decided by {chosen.brief()!r}, not by the model's {own.brief()!r}"
+
+
 def certify(
     ballots: Any,
-    rule: str | Rule = "tournament",
+    rule: str | Rule | None = None,
     reach: Any = None,
     cover: str = "bound",
     time_limit: float = 10.0,
@@ -67,11 +86,12 @@ def certify(
 
     Parameters
     ----------
-    ballots : array-like of shape (n_samples, n_submodels, n_classes)
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Each submodel's score for each class. An attacker who owns one unit changes one submodel's
         scores, in any way they like.
-    rule : {"plurality", "runoff", "tournament"} or Rule, default="tournament"
-        How the ballots decide.
+    rule : {"plurality", "runoff", "tournament"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring its rule, and
+        a certificate by another rule says so.
     reach : array-like of bool, shape (n_units, n_submodels), optional
         Which submodels each unit reaches, where units overlap; the radius then counts units. By
         default every unit reaches one submodel, and the radius counts submodels.
@@ -112,9 +132,10 @@ def certify(
     >>> int(proof.prediction[0]), int(proof.radius[0])
     (0, 1)
     """
-    chosen = named_rule(rule)
-    if isinstance(chosen, Median):
+    chosen, note = rule_of(ballots, rule)
+    if isinstance(chosen, Median | PooledValues):
         raise InputError(
-            "rule is a Median, which needs bounds: Median().certify(votes, lower, upper)"
+            f"rule is {chosen!r}, which needs bounds: rule.certify(votes, lower, upper)"
         )
-    return chosen.certify(ballots, reach=reach, cover=cover, time_limit=time_limit)
+    proof = chosen.certify(ballots, reach=reach, cover=cover, time_limit=time_limit)
+    return replace(proof, note=note)

@@ -9,14 +9,17 @@ gap certificate, and is proven of no other here (theory, section 12).
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
+from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
+from ._base import Rule
 from ._plurality import Plurality
+from ._reach import Reach
 from ._tournament import Tournament
 
 MOST_OVERLAPPING = 1  # the largest gate where units share submodels
@@ -41,6 +44,58 @@ def check_gate(rule: Any, gate: int, overlapping: bool) -> None:
             f"may lower the bound on the radius by more than one: use gate={MOST_OVERLAPPING}, or "
             "spread=1"
         )
+
+
+class Gated(Rule):
+    """A rule with a full model behind it, which answers where the rule proves less than ``gate``.
+
+    Parameters
+    ----------
+    rule : Plurality or Tournament
+        Decides where its radius is at least ``gate``; the radius is what is left above the gate.
+    gate : int, default=1
+        The least radius at which the vote decides.
+
+    See Also
+    --------
+    partita.FeaturePartitionClassifier : Fits the full model (``fallback``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.ballots import Ballots
+    >>> from partita.rules import Gated, Plurality
+    >>> scores = np.eye(2)[[[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]]]
+    >>> fallback = np.eye(2)[[1, 1]]
+    >>> proof = Gated(Plurality(), gate=1).certify(Ballots(scores, fallback=fallback))
+    >>> proof.prediction.tolist(), proof.radius.tolist()
+    ([0, 1], [1, 0])
+    """
+
+    def __init__(self, rule: Rule, gate: int = 1) -> None:
+        self.rule = rule
+        self.gate = gate
+
+    def brief(self) -> Self:
+        return type(self)(self.rule.brief(), self.gate)
+
+    def check(self) -> None:
+        check_whole("gate", self.gate, 1)
+        self.rule.check()
+
+    def certify(
+        self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
+    ) -> Certificates:
+        self.check()
+        if getattr(ballots, "fallback", None) is None:
+            raise InputError(
+                f"ballots hold no scores of a fallback, which {self!r} needs: give clf.ballots(X) "
+                "of a model with a fallback, or another rule"
+            )
+        proof = self.rule.certify(ballots, reach, cover, time_limit)
+        overlapping = reach is not None and Reach(reach, ballots.shape[1]).overlaps
+        check_gate(self.rule, self.gate, overlapping)
+        return gated(proof, self.gate, np.asarray(ballots.fallback).argmax(axis=1))
 
 
 def is_open(proof: Certificates, gate: int) -> Array:

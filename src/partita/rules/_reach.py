@@ -70,6 +70,11 @@ class Reach:
         """The most submodels that one unit reaches."""
         return int(self.sizes.max(initial=0))
 
+    @property
+    def overlaps(self) -> bool:
+        """Whether two units may reach the same submodel."""
+        return bool((self.groups.sum(axis=0) > 1).any())
+
     def most_reached(self, n_units: int) -> int:
         """Bound the submodels that so many units can reach: the largest reaches added up."""
         total = int(np.sort(self.sizes)[::-1][:n_units].sum())

@@ -16,7 +16,7 @@ from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
 from ..ensemble._full_model import full_predictions
 from ..ensemble._silent_sources import Heard, hear
-from ..rules import Rule
+from ..rules import Gated, Rule
 from ..rules._silenced import silenced
 from ..rules._statements import Statement
 from ..tables._table import Table
@@ -152,9 +152,7 @@ class CertifiedTable:
         """bool (units, rows): which units could, each alone, break a row's statement."""
         if self.statement is None:
             return None
-        return criticality(
-            self.ballots, self.rule, self._incidence, gate=self._gate, **self.statement.bounds
-        )
+        return criticality(self.ballots, self._gated_rule, self._incidence, **self.statement.bounds)
 
     def collective(
         self, radius: int, time_limit: float = 10.0, rows: Array | None = None
@@ -171,10 +169,9 @@ class CertifiedTable:
         return certify_collective(
             ballots,
             radius,
-            self.rule,
+            self._gated_rule,
             self._incidence,
             **statement.bounds,
-            gate=self._gate,
             time_limit=time_limit,
         )
 
@@ -195,9 +192,9 @@ class CertifiedTable:
             return np.asarray((holds & voted).sum(axis=0) / voted.sum(axis=0))
 
     @property
-    def _gate(self) -> int:
-        gate: int = self.model._gate()
-        return gate
+    def _gated_rule(self) -> Rule:
+        gate = self.model._gate()
+        return Gated(self.rule, gate) if gate else self.rule
 
     @property
     def _incidence(self) -> Array:

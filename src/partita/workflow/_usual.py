@@ -231,7 +231,7 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
     >>> usual.rates.shape
     (10,)
     """
-    return usual_of(model, [model.ballots(X)], every)
+    return usual_of(model, [np.asarray(model.ballots(X))], every)
 
 
 def usual_of(model: Any, pieces: Iterable[Array], every: int = 1) -> Usual:
