@@ -52,7 +52,7 @@ def test_what_a_radius_counts_is_said_in_words():
     assert repr(PROOF) == (
         "Certificates(3 rows, radius 0 to 2, median 1; counts submodels (5 in all))"
     )
-    empty = certify(np.zeros((0, 3, 2)))
+    empty = certify(np.zeros((0, 3, 2)), "plurality")
     assert repr(empty) == "Certificates(0 rows; counts submodels (3 in all))"
 
 
@@ -112,13 +112,13 @@ def test_what_users_wrote_is_escaped_in_a_notebook():
 
 
 def test_labels_of_another_type_are_refused_rather_than_counted_as_wrong():
-    proof = replace(certify(np.eye(2)[[[0, 0, 0]]]), prediction=np.array(["malign"]))
+    proof = replace(certify(np.eye(2)[[[0, 0, 0]]], "plurality"), prediction=np.array(["malign"]))
     assert proof.correct(["malign"]).all()
     assert not proof.correct(["benign"]).any()
     with pytest.raises(InputError, match="y holds numbers, but the predictions are texts"):
         proof.correct([0])
     with pytest.raises(InputError, match="y holds texts, but the predictions are numbers"):
-        certify(np.eye(2)[[[0, 0, 0]]]).correct(["0"])
+        certify(np.eye(2)[[[0, 0, 0]]], "plurality").correct(["0"])
 
 
 def test_what_is_counted_changes_with_all_that_counts_it():

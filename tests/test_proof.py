@@ -97,7 +97,7 @@ def test_certified_predictions_survive(case):
     X_train, X_test, y_train, y_test = train_test_split(
         X, y, test_size=0.3, random_state=0, stratify=y
     )
-    ballots = clf.fit(X_train, y_train).ballots(X_test)
+    ballots = clf.fit(X_train, y_train).ballots(X_test).scores
     proofs = [
         (rule, rule.certify(ballots, *given_labels(rule, ballots))) for rule in rules(y_train)
     ]
@@ -150,7 +150,7 @@ def test_certified_predictions_behind_a_gate_survive(settings):
     clf = FeaturePartitionClassifier(
         GaussianNB(var_smoothing=0.1), fallback=DecisionTreeClassifier(max_depth=8), **settings
     ).fit(X_train, y_train)
-    before, ballots = clf.certify(X_test), clf.ballots(X_test)
+    before, ballots = clf.certify(X_test), np.asarray(clf.ballots(X_test))
     helpful = np.argsort(-(ballots.argmax(2) == Plurality().decide(ballots)[:, None]).mean(0))
     rng = np.random.default_rng(0)
     certified, changed, overruled = 0, 0, 0

@@ -39,7 +39,7 @@ def test_a_backdoor_turns_the_submodels_it_owns(arrays):
     model = poison.fit(attacker.claims.model)
     goal = attacker.claims.goals.of_rows(attacker.claims.ballots)[0]
     owned = np.asarray(model.partition_.incidence())[poison.units].any(axis=0)
-    votes = model.ballots(poison.table).argmax(axis=2)
+    votes = model.ballots(poison.table).scores.argmax(axis=2)
     assert (votes[:, owned] == goal[:, None]).mean() > 0.8
 
 

@@ -88,7 +88,7 @@ def test_every_submodel_has_a_unit_rewritten():
 def test_ballots_are_compared_bit_for_bit(small):
     X, y, _, _ = small
     model = FeaturePartitionClassifier(Own(), n_submodels=5).fit(X, y)
-    honest = model.ballots(X[:10])
+    honest = model.ballots(X[:10]).scores
     moved = honest.copy()
     moved[3, 2, 0] = np.nextafter(moved[3, 2, 0], np.float32(np.inf))
     assert compare_ballots("name", model, honest, lambda: honest).problem == ""

@@ -170,7 +170,7 @@ def test_an_attacker_who_knows_the_hash_needs_one_row_more_than_the_radius(sprea
     )
     train, test, n_test = (X[:300], y[:300]), X[300:], 8
     proof = clf.fit(*train).certify(test[:n_test], cover="exact")
-    votes = clf.ballots(test[:n_test]).argmax(axis=2)
+    votes = clf.ballots(test[:n_test]).scores.argmax(axis=2)
     n_buckets, n_broken = len(clf.incidence_), 0
     for i in range(n_test):
         r, label, runner_up = int(proof.radius[i]), proof.prediction[i], proof.runner_up[i]

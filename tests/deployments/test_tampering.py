@@ -63,7 +63,9 @@ def test_a_backdoor_tells_the_truth_in_training_and_lies_in_the_test_rows(own):
 
 def test_a_certified_prediction_that_changes_is_counted(own):
     y = own.y_test
-    proof = certify(np.eye(2)[np.searchsorted(["no", "yes"], y)][:, None].repeat(3, axis=1))
+    proof = certify(
+        np.eye(2)[np.searchsorted(["no", "yes"], y)][:, None].repeat(3, axis=1), "plurality"
+    )
     proof = replace(proof, prediction=y)
     one = Contender(None, "", None, proof, y == y, 0.0, [])
     assert judged(own, one, y, 1) == (1.0, 0)

@@ -92,7 +92,7 @@ def test_a_row_has_the_same_ballot_alone_and_in_a_batch():
 def test_a_class_never_seen_has_the_lowest_score():
     wine, y = load_wine(return_X_y=True)
     clf = FeaturePartitionClassifier(SGDClassifier(), classes=[0, 1, 2, 9]).fit(1000 * wine, y)
-    assert clf.ballots(1000 * wine).argmin(axis=2).min() == 3
+    assert clf.ballots(1000 * wine).scores.argmin(axis=2).min() == 3
     assert 9 not in clf.predict(1000 * wine)
 
 

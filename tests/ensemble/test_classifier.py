@@ -144,7 +144,7 @@ def test_predict_proba_ranks_better_than_shares_of_votes():
     """Better than the shares of the votes, which have T + 1 values."""
     cancer, y = load_breast_cancer(return_X_y=True)
     clf = FeaturePartitionClassifier(n_submodels=5).fit(cancer[::2, :10], y[::2])
-    votes = (clf.ballots(cancer[1::2, :10]).argmax(axis=2) == 1).mean(axis=1)
+    votes = (clf.ballots(cancer[1::2, :10]).scores.argmax(axis=2) == 1).mean(axis=1)
     scores = clf.predict_proba(cancer[1::2, :10])[:, 1]
     assert len(np.unique(scores)) > 200
     assert roc_auc_score(y[1::2], scores) > roc_auc_score(y[1::2], votes) + 0.005

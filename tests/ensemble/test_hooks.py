@@ -25,7 +25,7 @@ def test_each_says_its_task():
 def test_predictions_and_votes_come_in_the_users_terms():
     ballots = CLF.ballots(X)
     assert np.array_equal(CLF._decide(ballots), CLF.predict(X))
-    assert np.array_equal(CLF._votes(ballots), CLF.classes_[ballots.argmax(axis=2)])
+    assert np.array_equal(CLF._votes(ballots), CLF.classes_[ballots.scores.argmax(axis=2)])
     values = REG.ballots(TABLE)
     assert np.array_equal(REG._decide(values), REG.predict(TABLE))
     assert np.array_equal(REG._votes(values), REG.rule_.votes(values))

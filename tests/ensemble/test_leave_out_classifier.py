@@ -23,7 +23,7 @@ SCALED = (X - X.mean(axis=0)) / X.std(axis=0)  # of a test's table, which nobody
 
 def model_votes(clf, ballots):
     """Every model's label, from the ballots of its members: slow and obvious."""
-    scores = ballots.astype(float)
+    scores = np.asarray(ballots, dtype=float)
     scores = np.exp(scores) if hasattr(clf.estimators_[0], "predict_proba") else scores
     votes = []
     for chosen in combinations(range(len(clf.partition_.groups)), 2 * clf.radius):

@@ -246,7 +246,7 @@ def test_an_estimator_that_works_in_place_reaches_no_other_member():
         batch = clf.ballots(table)
         assert np.array_equal(np.asarray(table), np.asarray(before))
         assert np.array_equal(batch, clf.ballots(table))
-        assert len(np.unique(batch.reshape(-1, 3), axis=0)) > 20
+        assert len(np.unique(batch.scores.reshape(-1, 3), axis=0)) > 20
 
 
 def test_values():

@@ -72,7 +72,7 @@ def test_what_is_no_label_is_refused(five):
         certified_alarms(*five, 0, -1)
     with pytest.raises(InputError, match="about given labels"):
         certified_alarms([0], TopK(1).certify(np.eye(2)[[[0, 0, 1]]], labels=[0]), 0)
-    numbers = certify(np.eye(2)[[[0, 0, 1]]])
+    numbers = certify(np.eye(2)[[[0, 0, 1]]], "plurality")
     object.__setattr__(numbers, "of_values", True)
     with pytest.raises(InputError, match="about numbers"):
         certified_alarms([0], numbers, 0)

@@ -16,7 +16,9 @@ NAMES = ["A", "B", "C", "D", "E"]
 
 @pytest.fixture(scope="module")
 def ballots():
-    return FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(WINE, KIND).ballots(WINE)
+    return (
+        FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(WINE, KIND).ballots(WINE).scores
+    )
 
 
 @pytest.mark.parametrize("rule", ["plurality", "runoff", "tournament"])
@@ -46,7 +48,7 @@ def test_without_silence_it_is_the_ensemble_of_values():
     assert proof.radius.max() > 0
     for radius, (low, high) in vote.intervals(model.ballots(X)).items():
         assert np.array_equal((low, high), model.interval(X, radius=radius))
-    quiet = model.ballots(X)
+    quiet = model.ballots(X).scores
     quiet[:, 1] = np.nan
     silent = vote.certify(quiet, 60.0)
     assert (silent.silence.without >= silent.radius).all()

@@ -31,7 +31,7 @@ def test_a_unit_in_several_submodels_contradicts_if_most_of_them_do(wine):
     X, y = wine
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=4, spread=3).fit(X[::2], y[::2])
     found = evidence(clf, clf.ballots(X[1::2]))
-    proof, votes = clf.certify(X[1::2]), clf.classes_[clf.ballots(X[1::2]).argmax(axis=2)]
+    proof, votes = clf.certify(X[1::2]), clf.classes_[clf.ballots(X[1::2]).scores.argmax(axis=2)]
     against = votes != proof.prediction[:, None]
     reach = clf.partition_.incidence()
     for unit, own in enumerate(reach):

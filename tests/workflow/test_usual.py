@@ -31,7 +31,7 @@ def values():
 def test_rates_are_those_of_the_loop(wine):
     clf, X = wine
     usual = learn_usual(clf, X)
-    proof, votes = clf.certify(X), clf.classes_[clf.ballots(X).argmax(axis=2)]
+    proof, votes = clf.certify(X), clf.classes_[clf.ballots(X).scores.argmax(axis=2)]
     rows = np.flatnonzero(proof.radius >= 1)
     for t in range(5):
         assert usual.counted[t] == len(rows)
