@@ -16,6 +16,12 @@ first year; complete hours of the second year say what is usual. Outages of the 
 (12 hours or more without any pollutant of a station) are watched from seven days before. False
 alarms: random streams, and weeks without any outage in the order of their hours.
 
+dependent: nothing ever changes. Rows are drawn from the digits that a model was not fitted on, so
+that on average each row is like any other, but in an order that repeats: the same row several
+times, slow regimes (rows that most submodels get right, then harder ones), seasons, or one label
+after the other; with clean rows that were drawn independently, and with clean rows in such an
+order, too. Years of nightly calls with one state, and with none.
+
 benchmarks/watch_report.py prints the tables of docs/results/watch.md from the results.
 """
 
@@ -25,9 +31,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from sklearn.datasets import load_digits
+from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
 from partita.workflow import Watcher, watch
+from partita.workflow._evidence import evidence
 from partita.workflow._usual import usual_of
 
 LEVEL = 0.01
@@ -242,7 +251,98 @@ def beijing(folder):
     return found
 
 
-TABLES = {"gas": gas, "beijing": beijing}
+def repeated(pool, n_rows, rng, times):
+    """Every row several times in succession."""
+    return np.repeat(rng.integers(0, len(pool.order), n_rows // times + 1), times)[:n_rows]
+
+
+def regimes(pool, n_rows, rng, mean):
+    """Easy and hard rows by turns, for so many rows on average."""
+    hard = (rng.integers(2) + np.cumsum(rng.random(n_rows) < 1 / mean)) % 2 == 1
+    return pool.draw(hard, rng)
+
+
+def seasons(pool, n_rows, rng, period):
+    """Half of each period easy, half of it hard; the first row may be at any place in it."""
+    return pool.draw((np.arange(n_rows) + rng.integers(period)) % period < period // 2, rng)
+
+
+def one_label_after_the_other(pool, n_rows, rng):
+    """Rows sorted by label."""
+    rows = rng.integers(0, len(pool.order), n_rows)
+    return rows[np.argsort(pool.labels[rows], kind="stable")]
+
+
+class Pool:
+    """Ballots of rows that a model was not fitted on, the easy half and the hard half apart."""
+
+    def __init__(self):
+        X, y = load_digits(return_X_y=True)
+        order = np.random.default_rng(0).permutation(len(X))
+        train, held_out = order[:800], order[800:]
+        self.model = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[train], y[train])
+        self.ballots, self.labels = self.model.ballots(X[held_out]), y[held_out]
+        self.order = np.argsort(evidence(self.model, self.ballots).score.sum(axis=1), kind="stable")
+
+    def draw(self, hard, rng):
+        half = len(self.order) // 2
+        return self.order[rng.integers(0, half, len(hard)) + half * hard]
+
+
+ORDERS = {
+    "independent": lambda pool, n, rng: rng.integers(0, len(pool.order), n),
+    "each row twice": lambda pool, n, rng: repeated(pool, n, rng, 2),
+    "each row six times": lambda pool, n, rng: repeated(pool, n, rng, 6),
+    "regimes of 20 rows": lambda pool, n, rng: regimes(pool, n, rng, 20),
+    "regimes of 200 rows": lambda pool, n, rng: regimes(pool, n, rng, 200),
+    "seasons of 24 rows": lambda pool, n, rng: seasons(pool, n, rng, 24),
+    "sorted by label": one_label_after_the_other,
+}
+DEPENDENT_DRAWS, CLEAN = 200, 600
+CALLS, NIGHT, YEARS = 365, 100, 500
+EVERY_DEPENDENT = (1, 6, 24, 25)
+
+
+def dependent(_folder):
+    """Streams with an alarm, though nothing changes, if rows depend on one another."""
+    pool, rng = Pool(), np.random.default_rng(0)
+    streams = {}
+    for name, order in ORDERS.items():
+        for clean_name in ("independent", name) if name != "independent" else (name,):
+            cells = {}
+            for every in EVERY_DEPENDENT:
+                false = 0
+                for _ in range(DEPENDENT_DRAWS):
+                    # as many clean rows are used, whatever the distance between them
+                    clean = ORDERS[clean_name](pool, CLEAN * every, rng)
+                    usual = usual_of(pool.model, [pool.ballots[clean]], every)
+                    new = pool.ballots[order(pool, STREAM, rng)]
+                    false += bool(alarms(pool.model, usual, new))
+                cells[str(every)] = false
+            own = "independent" if clean_name == "independent" else "in the same order"
+            streams.setdefault(name, {})[own] = cells
+            print(name, own, cells, flush=True)
+    years = {"one state": 0, "no state": 0}
+    for _ in range(YEARS):
+        draw = [rng.integers(0, len(pool.order), n) for n in (CLEAN, CALLS * NIGHT)]
+        usual = usual_of(pool.model, [pool.ballots[draw[0]]])
+        new = pool.ballots[draw[1]]
+        years["one state"] += bool(alarms(pool.model, usual, new))
+        nights = (new[k : k + NIGHT] for k in range(0, len(new), NIGHT))
+        years["no state"] += any(alarms(pool.model, usual, night) for night in nights)
+    return {
+        "clean rows": CLEAN,
+        "rows": STREAM,
+        "streams": DEPENDENT_DRAWS,
+        "with an alarm": streams,
+        "years": YEARS,
+        "calls": CALLS,
+        "rows a call": NIGHT,
+        "years with an alarm": years,
+    }
+
+
+TABLES = {"gas": gas, "beijing": beijing, "dependent": dependent}
 
 
 def main():

@@ -8,6 +8,11 @@ import pytest
 from .tables import fit_model
 
 
+def flat(text):
+    """Without the line breaks of the terminal."""
+    return " ".join(text.split())
+
+
 @pytest.fixture(scope="module")
 def rows(cancer, tmp_path_factory):
     """A model, clean rows, and rows in which the units of one submodel are stuck."""
@@ -53,9 +58,32 @@ def test_both_at_once_and_a_state(partita, rows):
     folder, model = rows
     state = folder / "state.json"
     clean, new = folder / "clean.csv", folder / "new.csv"
-    assert partita("watch", model, new, "--usual", clean, "--state", state, "--every", "2")[0] == 0
+    code, out, _ = partita("watch", model, new, "--usual", clean, "--state", state, "--every", "2")
+    assert code == 0
+    assert "is new, so that this call begins a budget of false alarms" in flat(out)
     code, out, _ = partita("watch", model, new, "--state", state, "--json")
-    assert (code, json.loads(out)["rows"], json.loads(out)["every"]) == (0, 208, 2)
+    found = json.loads(out)
+    assert (code, found["rows"], found["every"]) == (0, 208, 2)
+    assert found["false_alarms_in"] == "all calls with this state"
+    code, out, _ = partita("watch", model, new, "--state", state)
+    assert "False alarms in all calls with this state have a probability of at most 1 %" in flat(
+        out
+    )
+    assert "begins a budget" not in flat(out)
+
+
+def test_without_a_state_every_call_says_that_its_false_alarms_are_its_own(partita, rows):
+    folder, model = rows
+    new = folder / "new.csv"
+    code, out, _ = partita("watch", model, new, "--usual", folder / "clean.csv")
+    assert code == 0
+    assert "False alarms in this call have a probability of at most 1 %, if rows do" in flat(out)
+    assert "Without --state, each call has that probability again." in flat(out)
+    code, out, _ = partita("watch", model, folder / "stuck.csv", "--false-alarms", "0.0002")
+    assert code == 3
+    assert "False alarms in this call have a probability of at most 0.02 %" in flat(out)
+    code, out, _ = partita("watch", model, new, "--json")
+    assert json.loads(out)["false_alarms_in"] == "this call"
 
 
 def test_bad_input(partita, rows, cancer):

@@ -71,6 +71,23 @@ def test_workers_are_added_up(classifier):
     np.testing.assert_allclose(sources_of(metrics.text(), usual), np.sum(totals, axis=0), atol=1e-9)
 
 
+def test_a_worker_that_is_replaced_leaves_what_it_won_or_lost(classifier):
+    """Bets that were lost and forgotten would make false alarms likelier with every death."""
+    usual = learn_usual(classifier, CANCER[:300])
+    paths, further = ("/certify",), source_families(usual.sources)
+    cells = array("d", bytes(8 * n_cells((*request_families(paths), *further))))
+    total = np.zeros((3, len(usual.sources)))
+    for life in range(10):
+        metrics = Metrics(paths, cells=cells, further=further)
+        watch = SourceWatch(Watcher(classifier, usual), metrics)
+        watch(CertifiedTable.of(classifier, CANCER[300 + 20 * life : 320 + 20 * life]))
+        total += expected_of(watch._watcher)
+        metrics.add("partita_requests_in_flight")  # when it is killed
+    assert total[2].min() < -1
+    np.testing.assert_allclose(sources_of(metrics.text(), usual), total, atol=1e-9)
+    assert Metrics(paths, cells=cells, further=further).in_flight == 0
+
+
 def test_rows_with_a_silent_source_are_left_out(classifier):
     usual = learn_usual(classifier, CANCER[:300])
     metrics = Metrics(("/certify",), further=source_families(usual.sources))

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from scipy.stats import binomtest
 from sklearn.datasets import load_diabetes, load_digits
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
@@ -16,7 +17,8 @@ from partita import (
 )
 from partita.workflow import Watcher, learn_usual, watch
 from partita.workflow import _watch as module
-from partita.workflow._usual import usual_of
+from partita.workflow._betting import Bets
+from partita.workflow._usual import Usual, usual_of
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +95,90 @@ def test_false_alarms_are_as_rare_as_stated(digits):
     assert alarms <= level * reps
 
 
+def within(level, alarms, streams):
+    """Whether so many alarms can be chance, if this is the most probable they may be."""
+    return binomtest(int(alarms), streams, level, alternative="greater").pvalue > 1e-6
+
+
+def streams_with_an_alarm(clean, new, level):
+    """Streams side by side, (rows, streams) of contradictions, each with clean rows of its own."""
+    n, width = clean.shape
+    usual = Usual(
+        ("x",) * width,
+        ((),) * width,
+        n,
+        1,
+        np.full(width, n),
+        clean.sum(axis=0),
+        np.zeros(width),
+    )
+    bets, found = Bets(usual.at_most(level / 2)), np.zeros(width, dtype=bool)
+    for k in range(0, len(new), 200):
+        wealth = bets.update(new[k : k + 200], np.ones_like(new[k : k + 200]))
+        found |= (wealth >= -np.log(level / 2)).any(axis=0)
+    return found.sum()
+
+
+@pytest.mark.parametrize("n_clean", [1, 3, 10, 100])
+@pytest.mark.parametrize("p", [0.03, 0.3, 0.7, 0.97])
+def test_a_usual_rate_from_few_rows_costs_no_further_false_alarms(n_clean, p):
+    """Half of the streams may have an alarm, so that a bound that is too tight is noticed."""
+    rng = np.random.default_rng(int(1000 * p) + n_clean)
+    clean, new = rng.random((n_clean, 800)) < p, rng.random((400, 800)) < p
+    assert within(0.5, streams_with_an_alarm(clean, new, 0.5), 800)
+
+
+@pytest.mark.parametrize("n_clean", [20, 200])
+@pytest.mark.parametrize("kind", ["one bag without replacement", "a rate by stream"])
+def test_rows_in_random_order_keep_the_false_alarms(n_clean, kind):
+    """Exchangeable rows, which are not independent."""
+    rng = np.random.default_rng(n_clean)
+    width, n_rows = 1000, 400
+    if kind == "a rate by stream":
+        bag = rng.random((n_clean + n_rows, width)) < rng.beta(0.5, 0.5, width)
+    else:
+        bag = np.arange(n_clean + n_rows)[:, None] < rng.integers(1, n_rows, width)
+        bag = rng.permuted(bag, axis=0)
+    assert within(0.5, streams_with_an_alarm(bag[:n_clean], bag[n_clean:], 0.5), width)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("n_clean", [10, 300])
+def test_many_streams_of_real_ballots_keep_the_false_alarms(digits, n_clean):
+    """All sources together, whose contradictions come in the same rows."""
+    clf, clean, new = digits
+    pool = clf.ballots(np.concatenate([clean, new]))
+    rng, level, reps, alarms = np.random.default_rng(n_clean), 0.5, 2000, 0
+    for _ in range(reps):
+        usual = usual_of(clf, [pool[rng.integers(0, len(pool), n_clean)]])
+        watcher = Watcher(clf, usual, false_alarms=level)
+        watcher.update(pool[rng.integers(0, len(pool), 500)])
+        alarms += bool(watcher.alarms)
+    assert within(level, alarms, reps)
+
+
+def test_rows_that_repeat_raise_far_more_alarms_than_stated_unless_thinned(digits):
+    """What the guide warns of: the promise is about rows that do not depend on one another."""
+    clf, clean, new = digits
+    pool = clf.ballots(np.concatenate([clean, new]))
+    rng, level, reps, alarms = np.random.default_rng(0), 0.05, 60, {1: 0, 6: 0}
+    for _ in range(reps):
+        usual = usual_of(clf, [pool[rng.integers(0, len(pool), 600)]])
+        stream = np.repeat(pool[rng.integers(0, len(pool), 150)], 6, axis=0)
+        for every in alarms:
+            watcher = Watcher(clf, usual, false_alarms=level, every=every)
+            watcher.update(stream)
+            alarms[every] += bool(watcher.alarms)
+    assert alarms[1] > reps / 2
+    assert within(level, alarms[6], reps)
+
+
+def test_a_small_probability_is_not_shown_as_none(digits):
+    clf, clean, new = digits
+    found = watch(clf, new, learn_usual(clf, clean), false_alarms=0.0002)
+    assert "at most 0.02 %" in str(found)
+
+
 def test_half_of_the_false_alarms_is_for_luck_and_shared_by_all_sources(digits):
     clf, clean, _ = digits
     watcher = Watcher(clf, learn_usual(clf, clean), false_alarms=0.04)
@@ -139,6 +225,11 @@ def test_bad_input(digits):
         Watcher(clf, learn_usual(clf, clean[1:]), state=state)
     with pytest.raises(InputError, match="state is no state"):
         Watcher(clf, usual, state=[])
+    with pytest.raises(InputError, match="not made by this version"):
+        Watcher(clf, usual, state={name: state[name] for name in state if name != "format"})
     for change in ({"quiet": [1]}, {"log_stakes": [["x"]]}, {"alarms": [{}]}, {"counted": None}):
+        changed = state | change
+        with pytest.raises(InputError, match="checksum does not match"):
+            Watcher(clf, usual, state=changed)
         with pytest.raises(InputError, match="state is damaged"):
-            Watcher(clf, usual, state=state | change)
+            Watcher(clf, usual, state=changed | {"sha256": module._hash(changed)})

@@ -78,3 +78,20 @@ def test_the_clean_rows_have_the_usual_rates(tables):
     np.testing.assert_array_equal(
         [one.contradictions for one in found.sources], usual.contradictions
     )
+
+
+def test_the_state_of_another_model_is_refused_even_with_the_same_usual_rates(tables):
+    folder, clf, clean, _ = tables
+    usual, (X, y) = learn_usual(clf, clean), load_digits(return_X_y=True)
+    frame = pd.DataFrame(X, columns=list(clean))
+    other = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(frame[:700], y[:700])
+    store.save(other, folder / "other")
+    state = folder / "of the first.json"
+    new = [folder / "new1.csv"]
+    watch_files(open_model(folder / "model"), new, usual, state=state, verbose=0)
+    before = state.read_bytes()
+    with pytest.raises(InputError, match="belongs to another model"):
+        watch_files(open_model(folder / "other"), new, usual, state=state, verbose=0)
+    with pytest.raises(InputError, match="another false_alarms"):
+        watch_files(open_model(folder / "model"), new, usual, 0.02, state=state, verbose=0)
+    assert state.read_bytes() == before

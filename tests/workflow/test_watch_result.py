@@ -24,7 +24,7 @@ def found():
 
 def test_it_prints_its_alarms(found):
     lines = str(found).splitlines()
-    assert lines[0].startswith("397 rows, false alarms at most 1.0 %: ")
+    assert lines[0].startswith("397 rows, false alarms at most 1 %: ")
     assert len(lines) == 1 + len(found.alarms)
     assert "contradicts" in lines[1]
 

@@ -27,12 +27,16 @@ def watch(
     ] = None,
     false_alarms: Annotated[
         float,
-        typer.Option(help="The probability of any false alarm, over all sources and all rows."),
+        typer.Option(
+            help="The probability of any false alarm, over all sources and rows: in all calls with "
+            "one --state together, without it in each call. Rows that depend on one another raise "
+            "more."
+        ),
     ] = 0.01,
     every: Annotated[
         int | None,
         typer.Option(
-            help="Use only every N-th row, where neighbouring rows repeat one another. "
+            help="Use only every N-th row, where neighbouring rows depend on one another. "
             "Default: 1, or as --usual was learnt.",
             min=1,
         ),
@@ -43,7 +47,8 @@ def watch(
     state: Annotated[
         Path | None,
         typer.Option(
-            help="A .json file: go on where an earlier call stopped, and write where this one did."
+            help="A .json file: go on where an earlier call stopped, and write where this one did. "
+            "A new file begins a new budget of false alarms."
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where a picture goes: .png.")] = None,
@@ -59,7 +64,7 @@ def watch(
 
     The exit code is 3 if there is an alarm.
     """
-    from .._support.terminal import print_warning
+    from .._support.terminal import print_line, print_warning
     from ..ensemble._failures import failure_banner
     from ..errors import InputError
     from ..tables._write import check_writable
@@ -87,6 +92,7 @@ def watch(
     else:
         known = stored.usual
     tables = [local_path(ctx, table) for table in data or ()]
+    is_new = state is not None and not state.exists()
     found = watch_files(
         stored, tables, known, false_alarms, every, time, state, csv, verbose=verbose
     )
@@ -94,13 +100,20 @@ def watch(
         from .._support.atomic import write_atomic
 
         write_atomic(out, found.png())
+    cover = "this call" if state is None else "all calls with this state"
     warnings = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
     if as_json:
-        print_json(found.to_dict() | {"warnings": warnings})
+        print_json(found.to_dict() | {"false_alarms_in": cover, "warnings": warnings})
     else:
         for warning in warnings:
             print_warning(f"{warning}.")
-        _show(found, out)
+        _show(found, cover)
+        if state is None:
+            print_line("Without --state, each call has that probability again.")
+        elif is_new:
+            print_line(f"State: {state} is new, so that this call begins a budget of false alarms.")
+        if out is not None:
+            print_line(f"Picture: {out}")
     if found.alarms:
         raise typer.Exit(ALARM)
 
@@ -115,9 +128,9 @@ def _show_usual(usual: Any, as_json: bool) -> None:
     print_line("Kept with the model.")
 
 
-def _show(found: Any, out: Path | None) -> None:
+def _show(found: Any, cover: str) -> None:
     from .._support.terminal import print_line, print_table, print_warning
-    from ..workflow._wording import percent
+    from ..workflow._wording import percent, probability
 
     rows = [
         [
@@ -137,9 +150,9 @@ def _show(found: Any, out: Path | None) -> None:
     for alarm in found.alarms:
         print_warning(str(alarm))
     if not found.alarms:
-        print_line(
-            f"No alarm in {found.rows:,} rows; false alarms have a probability of at most "
-            f"{percent(found.false_alarms)}."
-        )
-    if out is not None:
-        print_line(f"Picture: {out}")
+        print_line(f"No alarm in {found.rows:,} rows.")
+    limit = probability(found.false_alarms)
+    print_line(
+        f"False alarms in {cover} have a probability of at most {limit}, if rows do not depend on "
+        "one another."
+    )

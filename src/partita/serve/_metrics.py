@@ -24,7 +24,8 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0)
 class Family:
     """One metric: its name, kind, meaning, and the values that its labels can have.
 
-    ``values`` has one tuple per combination of labels; a histogram has ``bounds`` instead.
+    ``values`` has one tuple per combination of labels; a histogram has ``bounds`` instead. What a
+    worker leaves in a gauge ends with it, unless the gauge is ``lasting``; counters always last.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Family:
     labels: tuple[str, ...] = ()
     values: tuple[tuple[str, ...], ...] = ((),)
     bounds: tuple[float, ...] = ()
+    lasting: bool = False
 
     @property
     def n_cells(self) -> int:
@@ -129,7 +131,7 @@ class Metrics:
             self._starts[family.name] = place
             for k, values in enumerate(family.values):
                 self._places[(family.name, *values)] = place + k
-            if family.kind == "gauge":  # what a worker left that was killed
+            if family.kind == "gauge" and not family.lasting:  # what a worker left that was killed
                 for k in range(family.n_cells):
                     self._cells[self._row + place + k] = 0.0
             place += family.n_cells

@@ -2,8 +2,10 @@
 
 Each worker bets on the rows that it certified itself. The product of their wealths is the wealth of
 a player who makes all these bets, so logarithms are added up like everything else in the metrics,
-and the stated rate of false alarms holds for the sum. A watcher must never stand in the way of an
-answer: it sees rows after they are answered for.
+and the stated probability of a false alarm holds for the sum, from the start of the service to its
+end. A worker that died leaves what it had won or lost: without its losses the sum would be too
+high, and each death would begin a new budget of false alarms. A watcher must never stand in the way
+of an answer: it sees rows after they are answered for.
 """
 
 import logging
@@ -19,7 +21,9 @@ ROWS = "partita_source_rows_total"
 CONTRADICTIONS = "partita_source_contradictions_total"
 WEALTH = "partita_source_log10_wealth"
 LIMIT = Family(
-    "partita_source_alarm_log10_wealth", "gauge", "A source whose wealth is above this has changed."
+    "partita_source_alarm_log10_wealth",
+    "gauge",
+    "A source whose wealth is above this raises an alarm.",
 )
 USUAL = Family(
     "partita_source_usual_ratio", "gauge", "Share of clean rows in which a source contradicts."
@@ -42,7 +46,14 @@ def source_families(sources: Sequence[str]) -> tuple[Family, ...]:
             ("source",),
             values,
         ),
-        Family(WEALTH, "gauge", "Bets on a change of a source, power of ten.", ("source",), values),
+        Family(
+            WEALTH,
+            "gauge",
+            "Bets on a change of a source since the start, power of ten.",
+            ("source",),
+            values,
+            lasting=True,
+        ),
     )
 
 

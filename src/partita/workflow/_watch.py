@@ -1,10 +1,13 @@
 """Watching rows as they come: which source contradicts the outcome more often than is usual.
 
-The rate of false alarms that is stated holds for the whole stream, over all sources together, if
-rows are independent given the past and the clean rows are too. An alarm is about a source, and no
-certificate: nothing that is proven depends on it.
+The probability of a false alarm that is stated holds for one watcher and those that go on from its
+state, over all sources together, if the clean rows are independent, and if while nothing changes no
+past makes a contradiction more likely than it is among clean rows: the theory of _betting needs
+just that. An alarm is about a source, and no certificate: nothing that is proven depends on it.
 """
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,6 +23,8 @@ from ._usual import Usual, fingerprint
 from ._watch_result import Alarm, SourceRate, Trace, WatchResult
 
 AT_ONCE = 4096  # rows, to bound memory
+FORMAT = 1  # of a state
+ANEW = "or begin anew without a state, and with a new budget of false alarms"
 
 
 class Watcher:
@@ -32,7 +37,9 @@ class Watcher:
     usual : Usual
         What :func:`learn_usual` found with this model.
     false_alarms : float, default=0.01
-        The probability of any false alarm at all, over all sources, however many rows come.
+        The probability of any false alarm at all, over all sources, however many rows come to this
+        watcher and to those that go on from its state. Another watcher without a state has as much
+        again.
     every : int, optional
         Use only every n-th row; by default as ``usual`` was learnt.
     state : mapping, optional
@@ -209,7 +216,8 @@ class Watcher:
             A few numbers for each source, however many rows have come.
         """
         stakes = self._bets.log_stakes
-        return {
+        state = {
+            "format": FORMAT,
             "usual": fingerprint(self.usual),
             "false_alarms": self.false_alarms,
             "every": self.every,
@@ -224,6 +232,7 @@ class Watcher:
             "quiet": self._quiet.tolist(),
             "alarms": [alarm.to_dict() for alarm in self.alarms],
         }
+        return state | {"sha256": _hash(state)}
 
     def _restore(self, state: Mapping[str, Any]) -> None:
         """Go on from a state; its settings must be these."""
@@ -234,12 +243,19 @@ class Watcher:
         }
         if not isinstance(state, Mapping):
             raise InputError("state is no state of a watcher: give what state() returned")
+        if state.get("format") != FORMAT:
+            raise InputError(
+                f"state was not made by this version of partita: give what state() returned, {ANEW}"
+            )
         for name, value in own.items():
             if state.get(name) != value:
                 raise InputError(
-                    f"state was made with another {name}: go on with the same settings, or begin "
-                    "anew without a state"
+                    f"state was made with another {name}: go on with the same settings, {ANEW}"
                 )
+        if state.get("sha256") != _hash(state):
+            raise InputError(
+                f"state is damaged (its checksum does not match its content): restore it, {ANEW}"
+            )
         n_tests = len(self._counted)
         try:
             stakes = [
@@ -254,7 +270,13 @@ class Watcher:
             self._quiet = np.array(state["quiet"], np.int64).reshape(3, n_tests)
             self.alarms = [Alarm(**alarm) for alarm in state["alarms"]]
         except (KeyError, TypeError, ValueError, OverflowError) as exc:
-            raise InputError(f"state is damaged ({exc!r}): begin anew without a state") from exc
+            raise InputError(f"state is damaged ({exc!r}): restore it, {ANEW}") from exc
+
+
+def _hash(state: Mapping[str, Any]) -> str:
+    """Return the checksum of a state, which JSON does not change."""
+    content = {name: value for name, value in state.items() if name != "sha256"}
+    return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
 
 
 def watch(
@@ -269,9 +291,10 @@ def watch(
     """Test whether a source contradicts the outcome more often than is usual.
 
     Rows are tested in their order, as if they came one by one. With a probability of at least
-    ``1 - false_alarms`` there is no alarm at all while nothing has changed, however many rows come,
-    if rows are independent given the past. Rows that repeat one another, such as neighbouring
-    hours, raise more alarms than stated: use each ``every``-th row.
+    ``1 - false_alarms`` this call raises no alarm at all while nothing has changed, if rows do not
+    depend on one another. Rows that repeat one another, such as neighbouring hours, raise many more
+    alarms than stated: use each ``every``-th row. Every call has a probability of its own; rows
+    that come day by day share one in a :class:`Watcher`.
 
     Parameters
     ----------
@@ -282,7 +305,7 @@ def watch(
     usual : Usual
         What :func:`learn_usual` found with this model.
     false_alarms : float, default=0.01
-        The probability of any false alarm at all, over all sources.
+        The probability of any false alarm at all in this call, over all sources.
     every : int, optional
         Use only every n-th row; by default as ``usual`` was learnt.
     times : sequence, optional

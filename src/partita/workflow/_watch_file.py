@@ -3,12 +3,10 @@
 What is usual must come from rows that the model was not fitted on, so those are refused here.
 """
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
 from .._support.progress import Progress
 from .._support.types import Array
 from ..errors import InputError
@@ -21,6 +19,7 @@ from ._stored_model import StoredModel
 from ._usual import Usual, usual_of
 from ._watch import Watcher
 from ._watch_result import WatchResult
+from ._watch_state import StateFile
 
 AT_ONCE = 20_000  # rows
 
@@ -83,7 +82,8 @@ def watch_files(
     usual : Usual
         What is usual.
     false_alarms : float, default=0.01
-        The probability of any false alarm at all.
+        The probability of any false alarm at all, in all calls with the same state; without a
+        state, in this call.
     every : int, optional
         Use only every n-th row; by default as ``usual`` was learnt.
     time : str, optional
@@ -95,10 +95,9 @@ def watch_files(
     verbose : int, default=1
         0: no progress on standard error.
     """
-    place = None if state is None else Path(state)
-    watcher = Watcher(
-        stored.model, usual, false_alarms=false_alarms, every=every, state=_read_state(place)
-    )
+    file = None if state is None else StateFile.read(Path(state), stored.digest)
+    earlier = None if file is None else file.state
+    watcher = Watcher(stored.model, usual, false_alarms=false_alarms, every=every, state=earlier)
     sources = [open_prediction_table(stored, table, csv=csv) for table in tables]
     for source in sources:  # before the work begins
         if time is not None:
@@ -107,9 +106,8 @@ def watch_files(
         for piece, ballots in _pieces(source, "watched", verbose, time):
             times = None if time is None else piece.arrow([time]).column(time).to_pylist()
             watcher.update(ballots, times)
-    if place is not None:
-        content = json.dumps(watcher.state(), indent=1, allow_nan=False)
-        write_atomic(place, content.encode())
+    if file is not None:
+        file.write(watcher.state())
     return watcher.result
 
 
@@ -126,15 +124,3 @@ def _pieces(
             yield piece, source.stored.model._ballots(piece.table(kinds))[1]
             done += piece.n_rows
             progress.update(done)
-
-
-def _read_state(place: Path | None) -> Any:
-    if place is None or not place.exists():
-        return None
-    try:
-        return json.loads(place.read_bytes())
-    except (ValueError, RecursionError) as exc:
-        raise InputError(
-            f"state {str(place)!r} is not valid JSON: delete it to begin anew, or give another "
-            "place"
-        ) from exc

@@ -10,7 +10,7 @@ from .._support.json_values import json_value
 from .._support.optional import require
 from .._support.types import Array
 from ._evidence import ALL_SOURCES
-from ._wording import percent, shortened
+from ._wording import percent, probability, shortened
 
 MOST_POINTS = 2000  # of a line in the picture
 LONGEST_LEGEND = 32
@@ -19,7 +19,7 @@ MOST_LINES = 12  # in the legend
 
 @dataclass(frozen=True)
 class Alarm:
-    """A source that contradicts the outcome more often than is usual.
+    """A source that contradicts the outcome more often than chance explains, or a false alarm.
 
     Attributes
     ----------
@@ -157,7 +157,8 @@ class WatchResult:
     every : int
         Every n-th of them was used.
     false_alarms : float
-        The probability of any false alarm at all.
+        The probability of any false alarm at all in these rows, if they do not depend on one
+        another: for one stream, and not for several together.
     sources : tuple
         For every source, the last being all together: ``source``, ``units``, ``usual``, ``rate``,
         ``counted``, ``contradictions``, ``log_wealth`` and ``alarm``.
@@ -210,7 +211,7 @@ class WatchResult:
         }
 
     def __str__(self) -> str:
-        head = f"{self.rows:,} rows, false alarms at most {percent(self.false_alarms)}: "
+        head = f"{self.rows:,} rows, false alarms at most {probability(self.false_alarms)}: "
         if not self.alarms:
             return head + "no alarm"
         plural = "" if len(self.alarms) == 1 else "s"

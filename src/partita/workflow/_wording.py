@@ -8,6 +8,11 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
+def probability(p: float) -> str:
+    """A stated probability in percent, never rounded to 0."""
+    return f"{100 * p:g} %"
+
+
 def answer_text(answer: Any) -> str:
     """A label or value, such as the best constant answer."""
     return f"{answer:.6g}" if isinstance(answer, float) else repr(answer)
