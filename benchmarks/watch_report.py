@@ -66,13 +66,38 @@ def print_outages(beijing):
     print(f"| median hours until the alarm | {' | '.join(cells)} |")
 
 
+def print_dependent(found):
+    print()
+    every = list(found["with an alarm"]["independent"]["independent"])
+    print(
+        "| nothing changes, 1 % of streams are allowed; use each k-th row, k = | clean rows | ",
+        end="",
+    )
+    print(" | ".join(every) + " |")
+    print("| --- | --- |" + " --- |" * len(every))
+    for order, by_clean in found["with an alarm"].items():
+        for clean, cells in by_clean.items():
+            row = [f"{cells[k]} of {found['streams']}" for k in every]
+            print(f"| {order} | {clean} | {' | '.join(row)} |")
+    print()
+    year = f"{found['calls']} calls of {found['rows a call']} independent rows"
+    print(f"| {year}, nothing changes | with an alarm |")
+    print("| --- | --- |")
+    for name, years in found["years with an alarm"].items():
+        print(f"| {name} | {years} of {found['years']} years |")
+
+
 def main():
-    gas, beijing = (json.loads((RESULTS / f"{n}.json").read_text()) for n in ("gas", "beijing"))
+    gas, beijing, dependent = (
+        json.loads((RESULTS / f"{name}.json").read_text())
+        for name in ("gas", "beijing", "dependent")
+    )
     print_gas(gas)
     print_one(gas["one drifts"])
     print_random(gas, beijing)
     print_false(gas, beijing)
     print_outages(beijing)
+    print_dependent(dependent)
 
 
 if __name__ == "__main__":

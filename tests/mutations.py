@@ -1097,6 +1097,34 @@ BUGS = [
         "level = self.false_alarms",
         ("tests/workflow/test_watch.py",),
     ),
+    Bug(
+        "watch: a state of another model begins with its wealth",
+        "workflow/_watch_state.py",
+        'if found["model"] != model:',
+        "if False:",
+        ("tests/workflow/test_watch_state.py",),
+    ),
+    Bug(
+        "watch: two calls with one state, and the rows of the first are forgotten",
+        "workflow/_watch_state.py",
+        "if _content(self.place) != self.content:",
+        "if False:",
+        ("tests/workflow/test_watch_state.py",),
+    ),
+    Bug(
+        "watch: a damaged state is read",
+        "workflow/_watch.py",
+        'if state.get("sha256") != _hash(state):',
+        "if False:",
+        ("tests/workflow/test_watch_state.py",),
+    ),
+    Bug(
+        "watch: what a dead worker has lost is forgotten",
+        "serve/_source_watch.py",
+        "lasting=True,",
+        "lasting=False,",
+        ("tests/serve/test_source_watch.py",),
+    ),
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",

@@ -29,7 +29,7 @@ def number(value: Any) -> str:
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """The 95 % interval (Wilson's) of a share that was counted on n rows."""
+    """The 95 % interval (Wilson's, approximate) of a share counted on n independent rows."""
     scale = 1 + SIGMA**2 / n
     middle = (share + SIGMA**2 / (2 * n)) / scale
     half = SIGMA * sqrt(share * (1 - share) / n + SIGMA**2 / (4 * n * n)) / scale
