@@ -203,7 +203,8 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
         Clean rows that the model was not fitted on. The more of them, the sooner a change is
         found: 100 find only sources that go wrong in most rows, 1,000 do well.
     every : int, default=1
-        Use only every n-th row, where neighbouring rows repeat one another.
+        Use only every n-th row, where neighbouring rows depend on one another; no period of the
+        rows, such as 24 for hours, since new rows may begin at another place in it.
 
     Returns
     -------
