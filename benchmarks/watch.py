@@ -27,6 +27,7 @@ benchmarks/watch_report.py prints the tables of docs/results/watch.md from the r
 
 import argparse
 import json
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -299,6 +300,7 @@ ORDERS = {
     "sorted by label": one_label_after_the_other,
 }
 DEPENDENT_DRAWS, CLEAN = 200, 600
+CLEAN_DRAWS = 100
 CALLS, NIGHT, YEARS = 365, 100, 500
 EVERY_DEPENDENT = (1, 6, 24, 25)
 
@@ -342,7 +344,21 @@ def dependent(_folder):
     }
 
 
-TABLES = {"gas": gas, "beijing": beijing, "dependent": dependent}
+def clean(_folder):
+    """Clean rows in these orders of which learn_usual says that they depend on their neighbours."""
+    pool, rng, found = Pool(), np.random.default_rng(0), {}
+    for name, order in ORDERS.items():
+        found[name] = {}
+        for every in EVERY_DEPENDENT:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                for _ in range(CLEAN_DRAWS):
+                    usual_of(pool.model, [pool.ballots[order(pool, CLEAN * every, rng)]], every)
+            found[name][str(every)] = len(caught)
+    return {"tables": CLEAN_DRAWS, "rows": CLEAN, "pointed out": found}
+
+
+TABLES = {"gas": gas, "beijing": beijing, "dependent": dependent, "clean": clean}
 
 
 def main():

@@ -66,7 +66,7 @@ def print_outages(beijing):
     print(f"| median hours until the alarm | {' | '.join(cells)} |")
 
 
-def print_dependent(found):
+def print_dependent(found, clean):
     print()
     every = list(found["with an alarm"]["independent"]["independent"])
     print(
@@ -76,9 +76,15 @@ def print_dependent(found):
     print(" | ".join(every) + " |")
     print("| --- | --- |" + " --- |" * len(every))
     for order, by_clean in found["with an alarm"].items():
-        for clean, cells in by_clean.items():
+        for own, cells in by_clean.items():
             row = [f"{cells[k]} of {found['streams']}" for k in every]
-            print(f"| {order} | {clean} | {' | '.join(row)} |")
+            print(f"| {order} | {own} | {' | '.join(row)} |")
+    print()
+    print("| clean rows said to depend on their neighbours, k = | " + " | ".join(every) + " |")
+    print("| --- |" + " --- |" * len(every))
+    for order, cells in clean["pointed out"].items():
+        row = [f"{cells[k]} of {clean['tables']}" for k in every]
+        print(f"| {order} | {' | '.join(row)} |")
     print()
     year = f"{found['calls']} calls of {found['rows a call']} independent rows"
     print(f"| {year}, nothing changes | with an alarm |")
@@ -88,16 +94,16 @@ def print_dependent(found):
 
 
 def main():
-    gas, beijing, dependent = (
+    gas, beijing, dependent, clean = (
         json.loads((RESULTS / f"{name}.json").read_text())
-        for name in ("gas", "beijing", "dependent")
+        for name in ("gas", "beijing", "dependent", "clean")
     )
     print_gas(gas)
     print_one(gas["one drifts"])
     print_random(gas, beijing)
     print_false(gas, beijing)
     print_outages(beijing)
-    print_dependent(dependent)
+    print_dependent(dependent, clean)
 
 
 if __name__ == "__main__":

@@ -86,6 +86,16 @@ def test_without_a_state_every_call_says_that_its_false_alarms_are_its_own(parti
     assert json.loads(out)["false_alarms_in"] == "this call"
 
 
+def test_clean_rows_that_depend_on_their_neighbours_are_pointed_out(partita, rows):
+    folder, model = rows
+    clean = pd.read_csv(folder / "clean.csv")
+    clean.loc[clean.index.repeat(6)].to_csv(folder / "repeated.csv", index=False)
+    code, _, err = partita("watch", model, "--usual", folder / "repeated.csv")
+    assert (code, "the clean rows depend on their neighbours" in flat(err)) == (0, True)
+    code, _, err = partita("watch", model, "--usual", folder / "repeated.csv", "--every", "6")
+    assert (code, "depend on their neighbours" in flat(err)) == (0, False)
+
+
 def test_bad_input(partita, rows, cancer):
     folder, model = rows
     wrong = {

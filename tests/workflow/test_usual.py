@@ -1,6 +1,8 @@
 """What is usual, and bounds on it that hold for learnt thresholds too."""
 
 import json
+from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.workflow import Usual, learn_usual
 from partita.workflow._evidence import Evidence
-from partita.workflow._usual import _rates, fingerprint, usual_of
+from partita.workflow._usual import _rates, chances_of_runs, fingerprint, usual_of
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,36 @@ def test_the_bound_holds_for_a_threshold_learnt_from_the_same_rows(tied):
     too_low = np.mean(probability > usual.at_most(level))
     assert too_low <= level + 2 * np.sqrt(level / reps)
     assert tied or too_low > level / 2  # and the bound is not loose
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 8])
+def test_the_chance_of_few_runs_is_their_share_among_all_orders(n):
+    for m in range(n + 1):
+        orders = np.zeros((n, comb(n, m)), dtype=bool)
+        for k, places in enumerate(combinations(range(n), m)):
+            orders[list(places), k] = True
+        runs = (orders[1:] & ~orders[:-1]).sum(axis=0) + orders[0]
+        expected = [np.mean(runs <= own) for own in runs]
+        found = chances_of_runs(orders, np.ones_like(orders))
+        np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+def test_rows_that_do_not_count_do_not_part_runs():
+    contradicts, counted = np.array([1, 0, 1, 1, 0, 0]), np.array([1, 0, 1, 1, 1, 1])
+    (found,) = chances_of_runs(contradicts[:, None] > 0, counted[:, None] > 0)
+    assert found == pytest.approx(3 / 10)  # one run of three among five rows: 3 of 10 orders
+
+
+def test_clean_rows_that_depend_on_their_neighbours_are_pointed_out(wine):
+    clf, X = wine
+    rng = np.random.default_rng(0)
+    pool = np.asarray(clf.ballots(X))
+    for _ in range(300):  # warnings are errors here
+        usual_of(clf, [pool[rng.integers(0, len(pool), 200)]])
+    repeated = np.repeat(pool[rng.integers(0, len(pool), 200)], 6, axis=0)
+    usual_of(clf, [repeated], 6)
+    with pytest.warns(UserWarning, match="the clean rows depend on their neighbours"):
+        usual_of(clf, [repeated])
 
 
 def test_a_source_without_rows_is_never_tested():

@@ -6,6 +6,7 @@ must hold for thresholds that were learnt from the same rows too (:meth:`Usual.a
 
 import hashlib
 import json
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import ceil
@@ -23,6 +24,7 @@ from ._wording import percent
 
 QUIET_SHARE = 0.9  # of clean rows in which a distance is not above the threshold
 AT_ONCE = 20_000  # rows
+CHANCE = 1e-4  # with which independent clean rows are called dependent
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,6 +218,11 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
     InputError
         If there are no rows, or the model's rule is ``TopK``.
 
+    Warns
+    -----
+    UserWarning
+        If contradictions come in runs, so that clean rows depend on their neighbours.
+
     See Also
     --------
     watch : Test new rows against it.
@@ -246,24 +253,44 @@ def usual_of(model: Any, pieces: Iterable[Array], every: int = 1) -> Usual:
     if not found:
         raise InputError("the clean rows are none: give rows that the model was not fitted on")
     units = source_units(model)
-    return Usual(
-        (*source_names(units), ALL_SOURCES),
-        (*(tuple(own) for own in units), ()),
-        n_rows,
-        every,
-        *_rates(
-            Evidence(
-                np.concatenate([one.score for one in found]),
-                np.concatenate([one.counted for one in found]),
-                found[0].measured,
-            )
-        ),
+    whole = Evidence(
+        np.concatenate([one.score for one in found]),
+        np.concatenate([one.counted for one in found]),
+        found[0].measured,
     )
+    names, rates = (*source_names(units), ALL_SOURCES), _rates(whole)
+    chances = chances_of_runs(whole.contradicts(rates[2]), whole.counted)
+    if min(chances) < CHANCE / len(names):
+        warnings.warn(
+            f"the clean rows depend on their neighbours: contradictions of "
+            f"{names[int(np.argmin(chances))]} come in runs. Rows like these raise more false "
+            "alarms than stated: use only every n-th row (every), or put the rows of a sorted "
+            "table into random order",
+            stacklevel=3,
+        )
+    return Usual(names, (*(tuple(own) for own in units), ()), n_rows, every, *rates)
 
 
 def fingerprint(usual: Usual) -> str:
     """One hash for all that is usual."""
     return hashlib.sha256(json.dumps(usual.to_dict(), sort_keys=True).encode()).hexdigest()
+
+
+def chances_of_runs(contradicts: Array, counted: Array) -> list[float]:
+    """How likely contradictions come in so few runs if rows are independent: one chance a source.
+
+    All orders of m contradictions among n rows are then equally likely, and C(m - 1, r - 1)
+    C(n - m + 1, r) of C(n, m) orders have r runs, which is a hypergeometric distribution.
+    """
+    from scipy.stats import hypergeom
+
+    chances = []
+    for own, told in zip(contradicts.T, counted.T, strict=True):
+        row = own[told]
+        runs = np.count_nonzero(row[1:] & ~row[:-1]) + row[:1].sum()
+        m, n = np.count_nonzero(row), len(row)
+        chances.append(float(hypergeom.cdf(runs, n, n - m + 1, m)) if m else 1.0)
+    return chances
 
 
 def _rates(found: Evidence) -> tuple[Array, Array, Array]:
