@@ -39,6 +39,7 @@ ASKING = "tests/serve/test_asking.py"
 FEDERATION = "tests/serve/test_federation.py"
 PARTY_ROWS = "tests/serve/test_party_ballots.py"
 PARTY_LIST = "tests/serve/test_parties.py"
+PARTY_PLACES = "tests/serve/test_party_places.py"
 WINDOWS = "tests/exhaustive/test_windows.py"
 REFITS = "tests/deployments/test_poisoning.py"
 EVADED = "tests/deployments/test_evasion.py"
@@ -1300,8 +1301,8 @@ BUGS = [
     Bug(
         "parties: a ballot of another party",
         "serve/_federation.py",
-        "ballots[:, k] = read_answer(",
-        "ballots[:, k - 1] = read_answer(",
+        "ballots[:, k], identity = read_answer(",
+        "ballots[:, k - 1], identity = read_answer(",
         (FEDERATION,),
     ),
     Bug(
@@ -1313,10 +1314,46 @@ BUGS = [
     ),
     Bug(
         "parties: one address with two votes",
-        "serve/_parties.py",
-        "for one in seen if seen.count(one) > 1",
-        "for one in seen if seen.count(one) > 2",
+        "serve/_party_places.py",
+        "if rest[j] == rest[k] and (shared",
+        "if one.path != other.path and rest[j] == rest[k] and (shared",
         (PARTY_LIST,),
+    ),
+    Bug(
+        "parties: two names of one host with two votes",
+        "serve/_party_places.py",
+        ".union(*(one.result() for one in ready))",
+        "",
+        (PARTY_PLACES,),
+    ),
+    Bug(
+        "parties: two spellings of a path with two votes",
+        "serve/_party_places.py",
+        '        elif segment not in ("", "."):',
+        '        elif segment != "":',
+        (PARTY_PLACES,),
+    ),
+    Bug(
+        "parties: one party behind a proxy counts twice",
+        "serve/_federation.py",
+        "                    self._merge(found.setdefault(identity, k), k)\n",
+        "",
+        (PARTY_PLACES,),
+    ),
+    Bug(
+        "parties: what was shown to be one party is forgotten",
+        "serve/_federation.py",
+        "        found: dict[str, int] = {}\n",
+        "        found: dict[str, int] = {}\n"
+        "        self._identities = list(range(len(self.parties)))\n",
+        (PARTY_PLACES,),
+    ),
+    Bug(
+        "parties: a party that is listed twice has two identities",
+        "serve/_party_vote.py",
+        "    return None if len(parties) == len(own) else parties[:, None] == own",
+        "    return None",
+        (PARTY_PLACES, PARTIES),
     ),
     # ---- the service: an answer that is another row's is a false certificate ----
     Bug(

@@ -25,21 +25,28 @@ def answered(options, choices, classes, **settings):
     n_parties = choices.shape[1]
     names = [Party(f"{k}", f"http://127.0.0.1:{k + 1}") for k in range(n_parties)]
     federation = Federation(names, classes=classes, **settings)
-    replies = [Reply(answer_bytes(classes, options[own]), "", 0.0) for own in choices.T]
+    replies = [
+        Reply(answer_bytes(classes, options[own], f"{k:064x}"), "", 0.0)
+        for k, own in enumerate(choices.T)
+    ]
     return federation, federation._understood(replies, len(choices)).ballots
 
 
-def check(holds, radius, choices, n_options):
-    """No attack on at most ``radius`` parties breaks a row; ``holds(row, others)`` judges."""
+def check(holds, radius, choices, n_options, identities=None):
+    """No attack on at most ``radius`` parties breaks a row; ``holds(row, others)`` judges.
+
+    Whoever owns a party owns the answers at all positions with its identity."""
     n_parties = choices.shape[1]
     place = n_options ** np.arange(n_parties)[::-1]
-    for r in range(1, n_parties + 1):
+    own = np.arange(n_parties) if identities is None else np.array(identities)
+    for r in range(1, len(set(own)) + 1):
         rows = np.flatnonzero(radius >= r)
-        for owned in combinations(range(n_parties), r):
+        for parties in combinations(sorted(set(own)), r):
+            owned = np.flatnonzero(np.isin(own, parties))
             kept = choices.copy()
-            kept[:, list(owned)] = 0
-            for lies in product(range(n_options), repeat=r):
-                attacked = kept[rows] @ place + np.dot(lies, place[list(owned)])
+            kept[:, owned] = 0
+            for lies in product(range(n_options), repeat=len(owned)):
+                attacked = kept[rows] @ place + np.dot(lies, place[owned])
                 assert holds(rows, attacked).all(), (owned, lies)
 
 
@@ -96,17 +103,58 @@ def test_values_against_every_party(rule, n_parties):
         check(inside, known, choices, len(options))
 
 
+@pytest.mark.parametrize("identities", [(0, 0, 2, 3, 4), (0, 1, 2, 0, 1)])
+@pytest.mark.parametrize(
+    "rule",
+    [Plurality(), RunOff(), RunOff(exact=True), Tournament(margin=1.5), Median()],
+    ids=repr,
+)
+def test_a_party_that_is_listed_twice_counts_once(rule, identities):
+    of_values = isinstance(rule, Median)
+    options = np.array([np.nan, 0.0, 1.0, 5.0] if of_values else [[np.nan] * 2, [0, -9], [-9, 0]])
+    options = options if of_values else options.astype(np.float32)
+    choices = np.array(list(product(range(len(options)), repeat=5)))
+    classes = None if of_values else ["a", "b"]
+    federation, ballots = answered(options, choices, classes, rule=rule)
+    tolerance = 1.0 if of_values else None
+    proof = federation.vote.certify(ballots, tolerance, identities=identities)
+    apart = federation.vote.certify(ballots, tolerance)
+    assert proof.counts.total == len(set(identities))
+    assert (proof.prediction == apart.prediction).all()
+    assert (proof.radius > 0).any()
+    assert (proof.radius < apart.radius).any()
+
+    def holds(rows, attacked):
+        if of_values:
+            return np.abs(proof.prediction[rows] - proof.prediction[attacked]) <= 1.0
+        return proof.prediction[rows] == proof.prediction[attacked]
+
+    check(holds, proof.radius, choices, len(options), identities)
+    critical = federation.vote.critical(ballots, tolerance, identities=identities)
+    for j, k in combinations(range(5), 2):
+        assert identities[j] != identities[k] or (critical[j] == critical[k]).all()
+    for r, (low, high) in federation.vote.intervals(ballots, identities).items():
+
+        def inside(rows, attacked, low=low, high=high):
+            value = proof.prediction[attacked]
+            return (value >= low[rows]) & (value <= high[rows])
+
+        known = np.where(np.isfinite(low) | np.isfinite(high), r, 0)
+        check(inside, known, choices, len(options), identities)
+
+
 @pytest.mark.parametrize("garbage", MALFORMED)
 def test_a_malformed_answer_is_exactly_silence(garbage):
     """Not a vote of any kind: the certificate is that of a party that does not answer."""
     parties = [Party(f"{k}", f"http://127.0.0.1:{k + 1}") for k in range(4)]
     federation = Federation(parties, classes=["a", "b"], rule="plurality")
-    honest = Reply(answer_bytes(["a", "b"], np.array([[0.0, -1.0]], np.float32)), "", 0.0)
+    ballot = np.array([[0.0, -1.0]], np.float32)
+    honest = [Reply(answer_bytes(["a", "b"], ballot, f"{k:064x}"), "", 0.0) for k in range(4)]
     quiet = Reply(None, "no answer", 1.0)
     for k in range(4):
         proofs = []
         for bad in (Reply(garbage, "", 0.0), quiet):
-            replies = [bad if k == j else honest for j in range(4)]
+            replies = [bad if k == j else honest[j] for j in range(4)]
             proofs.append(federation.vote.certify(federation._understood(replies, 1).ballots))
         assert proofs[0].silence.units.tolist() == [[j == k for j in range(4)]]
         assert proofs[0].radius.tolist() == proofs[1].radius.tolist() == [1]

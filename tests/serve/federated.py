@@ -50,7 +50,7 @@ def parties_toml(path, addresses, shares=None, timeout=5.0, **settings):
 
 
 @contextmanager
-def parties(model, folder, count):
+def parties(model, folder, count, **settings):
     """Clients and processes of the first parties."""
     stored = store.save(model, folder / "model")
     tables = write_tables(model, folder)
@@ -66,6 +66,7 @@ def parties(model, folder, count):
                     key="patient",
                     submodel=t,
                     api_keys=str(folder / "keys"),
+                    **settings,
                 )
             )
             for t in range(count)

@@ -1,6 +1,9 @@
 """Parties of every kind, honest or not, as small servers in threads."""
 
+import hashlib
+import hmac
 import json
+import secrets
 import socket
 import threading
 import time
@@ -13,12 +16,15 @@ def plain(body, status="200 OK", extra=""):
     return head.encode() + body
 
 
-def answer(classes, ballots):
-    return plain(json.dumps({"classes": classes, "ballots": ballots}).encode())
+def answer(classes, ballots, identity=None):
+    """An answer of a party of its own, unless there is an identity."""
+    identity = secrets.token_hex(32) if identity is None else identity
+    content = {"classes": classes, "ballots": ballots, "identity": identity}
+    return plain(json.dumps(content).encode())
 
 
 def request_of(connection):
-    """A whole request: its head, and the keys that it asks for."""
+    """A whole request as text, and the keys that it asks for."""
     data = b""
     while b"\r\n\r\n" not in data:
         data += connection.recv(2**16)
@@ -26,12 +32,12 @@ def request_of(connection):
     length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
     while len(body) < length:
         body += connection.recv(2**16)
-    return head.decode(), json.loads(body)["keys"]
+    return f"{head.decode()}\r\n\r\n{body.decode()}", json.loads(body)["keys"]
 
 
 @contextmanager
 def stranger(speak, tls=None):
-    """A server that calls ``speak(connection, head, keys)`` for each request; its address."""
+    """A server that calls ``speak(connection, request, keys)`` for each request; its address."""
     listening = socket.create_server(("127.0.0.1", 0))
     stopped = threading.Event()
 
@@ -68,6 +74,53 @@ def strangers(*speakers):
 def says(content):
     """Whoever always sends these bytes."""
     return lambda connection, head, keys: connection.sendall(content)
+
+
+def party(secret, classes, ballot):
+    """An honest party: one ballot for every key, and its own identity."""
+
+    def speak(connection, request, keys):
+        challenge = json.loads(request.partition("\r\n\r\n")[2])["challenge"]
+        identity = hmac.new(secret, bytes.fromhex(challenge), hashlib.sha256).hexdigest()
+        connection.sendall(answer(classes, [ballot] * len(keys), identity))
+
+    return speak
+
+
+def redirects(address):
+    """Whoever sends everybody to another address."""
+    return says(plain(b"", "307 Temporary Redirect", f"Location: {address}/ballot\r\n"))
+
+
+@contextmanager
+def relay(address):
+    """A second address of a server: every byte passes, as through a proxy."""
+    host, _, port = address.removeprefix("http://").rpartition(":")
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def pump(source, sink):
+        with suppress(OSError):
+            while data := source.recv(2**16):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+
+    def join(near):
+        with near, socket.create_connection((host, int(port))) as far:
+            back = threading.Thread(target=pump, args=(far, near), daemon=True)
+            back.start()
+            pump(near, far)
+            back.join()
+
+    def accept():
+        with suppress(OSError):
+            while True:
+                threading.Thread(target=join, args=(listening.accept()[0],), daemon=True).start()
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    finally:
+        listening.close()
 
 
 def votes(classes, ballot):

@@ -10,6 +10,7 @@ from partita.serve._asking import MalformedReplyError
 from partita.serve._ballot_answers import answer_bytes, most_bytes, read_answer
 
 CLASSES = ["ill", "well"]
+IDENTITY = "0f" * 32
 
 
 def test_scores_come_back_bit_for_bit():
@@ -17,7 +18,7 @@ def test_scores_come_back_bit_for_bit():
     bits = rng.integers(0, 2**32, (500, 2), dtype=np.uint32).view(np.float32)
     ballots = np.where(np.isfinite(bits), bits, np.float32(0.1))
     ballots[3], ballots[4] = np.nan, (LOWEST, -LOWEST)
-    back = read_answer(answer_bytes(CLASSES, ballots), len(ballots), CLASSES)
+    back = read_answer(answer_bytes(CLASSES, ballots, IDENTITY), len(ballots), CLASSES)[0]
     assert back.dtype == np.float32
     assert np.array_equal(back.view(np.uint32)[4:], ballots.view(np.uint32)[4:])
     assert np.isnan(back[3]).all()
@@ -28,7 +29,7 @@ def test_values_come_back_bit_for_bit():
     rng = np.random.default_rng(0)
     bits = rng.integers(0, 2**63, 500, dtype=np.uint64).view(np.float64)
     values = np.where(np.isfinite(bits), bits, 0.1)
-    back = read_answer(answer_bytes(None, np.append(values, np.nan)), 501, None)
+    back = read_answer(answer_bytes(None, np.append(values, np.nan), IDENTITY), 501, None)[0]
     assert np.array_equal(back[:-1].view(np.uint64), values.view(np.uint64))
     assert np.isnan(back[-1])
 
@@ -38,12 +39,13 @@ def test_no_honest_answer_is_too_large(classes):
     longest = -1.2345678901234567e-300 if classes is None else np.float32(-1.17549435e-38)
     shape = (50,) if classes is None else (50, len(classes))
     ballots = np.full(shape, longest)
-    assert len(answer_bytes(classes, ballots)) <= most_bytes(50, classes)
+    assert len(answer_bytes(classes, ballots, IDENTITY)) <= most_bytes(50, classes)
     assert most_bytes(50, classes) < 3000 + 50 * 40 * len(classes or "1")
 
 
 def body(ballots, classes=CLASSES, **more):
-    return json.dumps({"classes": classes, "ballots": ballots} | more).encode()
+    answer = {"classes": classes, "ballots": ballots, "identity": IDENTITY}
+    return json.dumps(answer | more).encode()
 
 
 @pytest.mark.parametrize(
@@ -54,13 +56,28 @@ def body(ballots, classes=CLASSES, **more):
         (b"[" * 100_000, "not valid JSON"),
         (b'{"classes": ["ill", "well"], "ballots": [[1, NaN], [0, 1]]}', "not valid JSON"),
         (b'{"classes": ["ill", "well"], "ballots": [[1, Infinity], [0, 1]]}', "not valid JSON"),
-        (b'{"classes": ["ill", "well"], "ballots": [[1, 1e999], [0, 1]]}', "not finite"),
-        (b'{"classes": ["ill", "well"], "ballots": [[1, 1e39], [0, 1]]}', "not finite"),
+        (
+            b'{"classes": ["ill", "well"], "identity": "'
+            + IDENTITY.encode()
+            + b'", "ballots": [[1, 1e999], [0, 1]]}',
+            "not finite",
+        ),
+        (
+            b'{"classes": ["ill", "well"], "identity": "'
+            + IDENTITY.encode()
+            + b'", "ballots": [[1, 1e39], [0, 1]]}',
+            "not finite",
+        ),
         (body([[1, 10**400], [0, 1]]), "not finite"),
         (body([[1, int("9" * 4000)], [0, 1]]), "not finite"),
-        (b"5", "without classes and ballots"),
-        (b"{}", "without classes and ballots"),
-        (body([[1, 0], [0, 1]], also=1), "without classes and ballots"),
+        (b"5", "without classes, ballots and identity"),
+        (b"{}", "without classes, ballots and identity"),
+        (body([[1, 0], [0, 1]], also=1), "without classes, ballots and identity"),
+        (b'{"classes": ["ill", "well"], "ballots": [[1, 0], [0, 1]]}', "ballots and identity"),
+        *(
+            (body([[1, 0], [0, 1]], identity=wrong), "without a valid identity")
+            for wrong in (None, 5, "", IDENTITY.upper(), IDENTITY + "0", IDENTITY[:-1] + "\n", [])
+        ),
         (body([[1, 0], [0, 1]], ["well", "ill"]), "other classes"),
         (body([[1, 0], [0, 1]], ["ill"]), "other classes"),
         (body([[1, 0], [0, 1]], None), "other classes"),

@@ -20,6 +20,7 @@ def test_keys_are_texts():
         (b'{"keys": ' + b"[" * 900 + b"]" * 900 + b"}", 422),
         (b'{"keys": ["a"], "keys": ["b"]}', 422),
         (b'{"keys": ["a"], "rows": []}', 422),
+        (b'{"keys": ["a"], "challenge": "' + b"0" * 64 + b'"}', 422),  # for parties only
         (b'{"keys": ["\\ud800"]}', 422),
         (b'{"keys": [null]}', 422),
         (b'{"keys": [true]}', 422),

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pytest
 
 from partita.serve._metrics import Metrics
 from partita.serve._party_app import PARTY_PATHS, party_app
@@ -14,16 +15,20 @@ from .client import ask, refused, strict
 SCORES = np.array([[0.1, -2.0], [-3.0, 0.25]], np.float32)
 
 
-def app_of(failure="", **settings):
+def app_of(failure="", secret=None, **settings):
     own = PartyBallots(["ill", "well"], {"a": 0, "7": 1}, SCORES, failure)
     service = Service("clinic", Metrics(PARTY_PATHS), Limits(**settings))
-    return party_app(own, service, ["nearly a constant"])
+    return party_app(own, service, ["nearly a constant"], secret)
 
 
 def test_ballots_are_in_the_order_of_the_keys():
     told = strict(ask(app_of(), {"keys": [7, "none", "a", "7"]}, "/ballot"))
     first, second = SCORES.tolist()
-    assert told == {"classes": ["ill", "well"], "ballots": [second, None, first, second]}
+    assert told == {
+        "classes": ["ill", "well"],
+        "ballots": [second, None, first, second],
+        "identity": None,
+    }
 
 
 def test_asking_does_not_change_what_is_stored():
@@ -38,6 +43,27 @@ def test_bad_requests_are_refused():
     refused(ask(app, {"keys": []}, "/ballot"), 422, "keys is empty")
     refused(ask(app, {"keys": ["a"] * 3}, "/ballot"), 413, "the limit is 2")
     refused(ask(app, {"keys": ["a"]}), 404, "use POST /ballot or GET /health")
+
+
+def test_equal_identities_mean_one_secret_and_nothing_else():
+    def identity(app, challenge):
+        body = {"keys": ["a"], "challenge": challenge}
+        return strict(ask(app, body, "/ballot"))["identity"]
+
+    apps = [app_of(), app_of(), app_of(secret=b"x" * 32), app_of(secret=b"x" * 32)]
+    first, again = "0" * 64, "9f" * 32
+    told = [identity(app, first) for app in apps]
+    assert told[2] == told[3]
+    assert len(set(told)) == 3
+    assert told[0] == identity(apps[0], first)
+    assert {identity(app, again) for app in apps}.isdisjoint(told)  # no answer can be kept
+    assert b"x".hex() * 32 not in "".join(told)
+
+
+@pytest.mark.parametrize("challenge", [None, 5, "", "0" * 63, "0" * 65, "G" * 64, "A" * 64, [1]])
+def test_other_challenges_are_refused(challenge):
+    body = {"keys": ["a"], "challenge": challenge}
+    refused(ask(app_of(), body, "/ballot"), 422, "the challenge is not 64 hexadecimal digits")
 
 
 def test_health_says_nothing_of_rows():

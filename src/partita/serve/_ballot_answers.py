@@ -1,12 +1,19 @@
 """What a party answers: the body of /ballot, written and read.
 
-``{"classes": [...], "ballots": [[...], null, ...]}`` with one score per class, or
-``{"classes": null, "ballots": [1.5, null, ...]}`` with one value. Null is a row that the party does
-not have. A party may send anything: an answer that is not exactly this is no answer, and nothing in
-it is repaired, since a ballot that was made up here would be nobody's.
+``{"classes": [...], "ballots": [[...], null, ...], "identity": "9f..."}`` with one score per class,
+or ``{"classes": null, "ballots": [1.5, null, ...], "identity": "9f..."}`` with one value. Null is a
+row that the party does not have. A party may send anything: an answer that is not exactly this is
+no answer, and nothing in it is repaired, since a ballot that was made up here would be nobody's.
+
+The identity is the challenge of the request under the party's secret (HMAC with SHA-256): two
+answers to one challenge with one identity come from one secret, so from one party. What differs
+proves nothing against a party that makes up secrets, and no party can take back what was equal.
 """
 
+import hashlib
+import hmac
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,13 +27,21 @@ ROW_BYTES = 8
 FIXED_BYTES = 1024
 
 
-def answer_bytes(classes: Sequence[Any] | None, ballots: Array) -> bytes:
+def identity_of(secret: bytes, challenge: bytes | None) -> str | None:
+    """What a party with this secret answers to a challenge."""
+    return None if challenge is None else hmac.new(secret, challenge, hashlib.sha256).hexdigest()
+
+
+def answer_bytes(
+    classes: Sequence[Any] | None, ballots: Array, identity: str | None = None
+) -> bytes:
     """The body of an answer; rows of NaN become null."""
     missing = np.asarray(np.isnan(ballots).reshape(len(ballots), -1).any(axis=1))
     # a float32 has the same value as a float64, which JSON gives back bit for bit
     rows = [None if gone else row for gone, row in zip(missing, ballots.tolist(), strict=True)]
     names = None if classes is None else list(classes)
-    return json.dumps({"classes": names, "ballots": rows}, allow_nan=False).encode()
+    answer = {"classes": names, "ballots": rows, "identity": identity}
+    return json.dumps(answer, allow_nan=False).encode()
 
 
 def most_bytes(n_rows: int, classes: Sequence[Any] | None) -> int:
@@ -36,8 +51,8 @@ def most_bytes(n_rows: int, classes: Sequence[Any] | None) -> int:
     return FIXED_BYTES + named + n_rows * (ROW_BYTES + NUMBER_BYTES * n_numbers)
 
 
-def read_answer(content: bytes, n_rows: int, classes: Sequence[Any] | None) -> Array:
-    """An answer as ballots: float32 (rows, classes), or float64 (rows,) for values.
+def read_answer(content: bytes, n_rows: int, classes: Sequence[Any] | None) -> tuple[Array, str]:
+    """An answer as ballots, float32 (rows, classes) or float64 (rows,) for values, and an identity.
 
     Rows that the party does not have are NaN. Raises :class:`MalformedReplyError`.
     """
@@ -45,11 +60,13 @@ def read_answer(content: bytes, n_rows: int, classes: Sequence[Any] | None) -> A
         answer = json.loads(content, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as exc:
         raise MalformedReplyError("an answer that is not valid JSON") from exc
-    if not isinstance(answer, dict) or set(answer) != {"classes", "ballots"}:
-        raise MalformedReplyError("an answer without classes and ballots")
+    if not isinstance(answer, dict) or set(answer) != {"classes", "ballots", "identity"}:
+        raise MalformedReplyError("an answer without classes, ballots and identity")
     if not _same_classes(answer["classes"], classes):
         raise MalformedReplyError("an answer for other classes")
-    rows = answer["ballots"]
+    identity, rows = answer["identity"], answer["ballots"]
+    if not (isinstance(identity, str) and re.fullmatch("[0-9a-f]{64}", identity)):
+        raise MalformedReplyError("an answer without a valid identity")
     if not isinstance(rows, list) or len(rows) != n_rows:
         raise MalformedReplyError("an answer for another number of rows")
     width = 1 if classes is None else len(classes)
@@ -61,7 +78,7 @@ def read_answer(content: bytes, n_rows: int, classes: Sequence[Any] | None) -> A
         array = ballots[:, 0] if classes is None else ballots.astype(np.float32)
     if np.isinf(array).any():
         raise MalformedReplyError("a score that is not finite")
-    return array
+    return array, identity
 
 
 def _numbers(row: Any, width: int) -> list[float]:

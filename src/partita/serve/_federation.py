@@ -7,16 +7,19 @@ moves its own ballot and no other. Rows never come here, only keys go out and ba
 import asyncio
 import json
 import math
+import secrets
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any
+from warnings import warn
 
 import numpy as np
 
 from .._support.types import Array
 from ..certificates import Certificates
-from ..errors import InputError
+from ..errors import InputError, SoundnessWarning
 from ._asking import Line, MalformedReplyError, Reply, ask_all
 from ._ballot_answers import most_bytes, read_answer
 from ._parties import Party, check_parties
@@ -36,6 +39,9 @@ class PartyAnswers:
         For each party why it is silent in all rows; empty where it answered.
     seconds : tuple of float
         How long each party took.
+    identities : tuple of int
+        Equal numbers: answers showed that these are one party, listed more than once. Empty: all
+        differ.
 
     See Also
     --------
@@ -52,6 +58,7 @@ class PartyAnswers:
     ballots: Array
     reasons: tuple[str, ...]
     seconds: tuple[float, ...]
+    identities: tuple[int, ...] = ()
 
 
 class Federation:
@@ -105,14 +112,15 @@ class Federation:
         timeout: float = 2.0,
         default: Any = None,
     ) -> None:
-        self.parties = check_parties(parties)
         if isinstance(timeout, bool) or not (
             isinstance(timeout, int | float) and math.isfinite(timeout) and timeout > 0
         ):
             raise InputError(f"timeout is {timeout!r}: it must be a number of seconds above 0")
         self.timeout = float(timeout)
+        self.parties = check_parties(parties, self.timeout)
         self.vote = PartyVote([party.name for party in self.parties], classes, rule, default)
         self._lines = [Line(party) for party in self.parties]
+        self._identities, self._lock = list(range(len(self.parties))), Lock()
 
     @property
     def classes(self) -> list[Any] | None:
@@ -156,7 +164,9 @@ class Federation:
         PartyAnswers
             Ballots, and who was silent why.
         """
-        body = json.dumps({"keys": check_keys(keys)}).encode()
+        # one challenge for all: a party that is asked twice answers twice with one identity
+        question = {"keys": check_keys(keys), "challenge": secrets.token_hex(32)}
+        body = json.dumps(question).encode()
         limit = most_bytes(len(keys), self.classes)
         replies = await ask_all(self._lines, body, limit, self.timeout)
         # in a thread: reading one answer must not make parties late who answer another question
@@ -170,15 +180,28 @@ class Federation:
         )
         ballots = np.full(shape, np.nan, np.float64 if of_values else np.float32)
         reasons = []
+        found: dict[str, int] = {}
         for k, reply in enumerate(replies):
             reason = reply.reason
             if reply.content is not None:
                 try:
-                    ballots[:, k] = read_answer(reply.content, n_rows, self.classes)
+                    ballots[:, k], identity = read_answer(reply.content, n_rows, self.classes)
+                    self._merge(found.setdefault(identity, k), k)
                 except MalformedReplyError as exc:
                     reason = str(exc)
             reasons.append(reason)
-        return PartyAnswers(ballots, tuple(reasons), tuple(reply.seconds for reply in replies))
+        seconds = tuple(reply.seconds for reply in replies)
+        return PartyAnswers(ballots, tuple(reasons), seconds, tuple(self._identities))
+
+    def _merge(self, j: int, k: int) -> None:
+        """Count two parties as one from now on: neither may take it back by another answer."""
+        with self._lock:
+            first, second = sorted((self._identities[j], self._identities[k]))
+            if first == second:
+                return
+            self._identities = [first if own == second else own for own in self._identities]
+        names = self.vote.names
+        warn(same_party(names[j], names[k]), SoundnessWarning, stacklevel=2)
 
     # ---- predictions and certificates ----
 
@@ -233,16 +256,25 @@ class Federation:
         Returns
         -------
         Certificates
-            The radius counts parties. However many of them lie, are late or fall silent, up to the
-            radius, the prediction stays. ``silence`` says which parties were silent, and what that
-            cost at most.
+            The radius counts parties; those that were shown to be one count once. However many of
+            them lie, are late or fall silent, up to the radius, the prediction stays. ``silence``
+            says which parties were silent, and what that cost at most.
 
         Raises
         ------
         InputError
             If a key or a tolerance is not valid.
         """
-        return self.vote.certify(self.ballots(keys), tolerance, relative)
+        answers = self.ask(keys)
+        return self.vote.certify(answers.ballots, tolerance, relative, answers.identities)
+
+
+def same_party(one: str, other: str) -> str:
+    """What is wrong if two parties have one identity."""
+    return (
+        f"the parties {one!r} and {other!r} answered with the same identity and count as one: "
+        "list each party once"
+    )
 
 
 def check_keys(keys: Any) -> list[str]:

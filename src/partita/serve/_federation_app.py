@@ -14,9 +14,10 @@ import numpy as np
 
 from .. import __version__
 from .._support.json_values import json_value
+from .._support.progress import log
 from .._support.types import Array
 from ._batching import RETRY_SECONDS
-from ._federation import PartyAnswers
+from ._federation import PartyAnswers, same_party
 from ._key_requests import keys_schema, parse_keys
 from ._metrics import Family
 from ._observer import note
@@ -42,10 +43,14 @@ class FederatedRow(Row):
 
 
 class PartyState(BaseModel):
-    """A party: null, or why it was silent in all rows of this request."""
+    """A party: null, or why it was silent in all rows of this request.
+
+    same_as: null, or the party above that it was shown to be: the two count once.
+    """
 
     name: str
     silent: str | None
+    same_as: str | None
 
 
 class FederatedCertified(BaseModel):
@@ -129,6 +134,7 @@ def federation_app(file: PartiesFile, service: Service) -> FastAPI:
     proven = _proven(file)
     thread = ThreadPoolExecutor(1, thread_name_prefix="certify")
     asking: set[int] = set()
+    merged: set[int] = set()
     app = new_app(service)
     app.state.warnings = _warnings(file)
     about = {"status": "ok", "model": service.name, "partita": __version__}
@@ -170,6 +176,10 @@ def federation_app(file: PartiesFile, service: Service) -> FastAPI:
         return Response(answer.content, media_type="application/json")
 
     def count(answers: PartyAnswers, answer: FederatedAnswer) -> None:
+        for k, first in enumerate(answers.identities):
+            if first != k and k not in merged:
+                merged.add(k)
+                log(f"warning: {same_party(names[first], names[k])}")
         metrics.rows(len(answers.ballots), answer.radii)
         for k, name in enumerate(names):
             outcome = SILENT if answers.reasons[k] else ANSWERED
@@ -203,10 +213,15 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
     """Certify what the parties answered."""
     vote, ballots = file.federation.vote, answers.ballots
     width = (file.tolerance, file.relative)
+    own = answers.identities or tuple(range(len(vote.names)))
     silent = silent_parties(ballots)
     parties = [
-        {"name": name, "silent": reason or None}
-        for name, reason in zip(vote.names, answers.reasons, strict=True)
+        {
+            "name": name,
+            "silent": reason or None,
+            "same_as": None if own[k] == k else vote.names[own[k]],
+        }
+        for k, (name, reason) in enumerate(zip(vote.names, answers.reasons, strict=True))
     ]
     rows: list[dict[str, Any]]
     if vote.classes is None and width == (None, None):
@@ -218,9 +233,9 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
         radii: tuple[int, ...] = ()
         votes = against = (0,) * len(vote.names)
     else:
-        proof = vote.certify(ballots, *width)
+        proof = vote.certify(ballots, *width, own)
         assert proof.silence is not None
-        critical, without = vote.critical(ballots, *width), proof.silence.without
+        critical, without = vote.critical(ballots, *width, own), proof.silence.without
         rows = [
             {
                 "prediction": json_value(proof.prediction[i]),
@@ -234,7 +249,7 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
         radii = tuple(proof.radius.tolist())
         n_votes, n_against = vote.contradictions(ballots, proof, *width)
         votes, against = tuple(n_votes.tolist()), tuple(n_against.tolist())
-    intervals = vote.intervals(ballots)
+    intervals = vote.intervals(ballots, own)
     for i, row in enumerate(rows):
         row["silent_units"] = _named(vote.names, silent[i])
         row["intervals"] = None
@@ -243,7 +258,8 @@ def certified(file: PartiesFile, proven: dict[str, Any], answers: PartyAnswers) 
                 str(r): [json_value(low[i]), json_value(high[i])]
                 for r, (low, high) in intervals.items()
             }
-    content = json_bytes(proven | {"rows": rows, "parties": parties})
+    counts = proven["counts"] | {"total": len(set(own))}
+    content = json_bytes(proven | {"counts": counts, "rows": rows, "parties": parties})
     return FederatedAnswer(content, radii, votes, against, tuple(silent.sum(axis=0).tolist()))
 
 

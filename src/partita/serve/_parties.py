@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import InputError
+from ._party_places import check_places
 
 PRINTABLE = re.compile(r"[!-~]+")  # what a header can carry
 
@@ -148,8 +149,11 @@ class Party:
             ) from exc
 
 
-def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
-    """Return the parties, if all can be asked and no two share a name or an address."""
+def check_parties(parties: Sequence[Party], seconds: float = 2.0) -> tuple[Party, ...]:
+    """Return the parties, if all can be asked and no two share a name or an address.
+
+    ``seconds``: how long hosts may be looked up.
+    """
     listed = tuple(parties)
     if not listed:
         raise InputError("parties is empty: give at least one")
@@ -157,15 +161,11 @@ def check_parties(parties: Sequence[Party]) -> tuple[Party, ...]:
         if not isinstance(party, Party):
             raise InputError(f"parties holds {party!r}: give partita.serve.Party objects")
         party.check()
-    # whoever stood there twice would have two votes, and owning it would count as one
-    for what, seen in (
-        ("name", [party.name for party in listed]),
-        ("address", ["{}:{}".format(*party.place) + party.path for party in listed]),
-    ):
-        twice = next((one for one in seen if seen.count(one) > 1), None)
-        if twice is not None:
-            shown = twice.removesuffix("/ballot")
-            raise InputError(f"two parties have the {what} {shown!r}: each needs its own")
+    names = [party.name for party in listed]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise InputError(f"two parties have the name {twice!r}: each needs its own")
+    check_places(listed, seconds)
     return listed
 
 

@@ -78,12 +78,12 @@ class PartyBallots:
         classes = None if labels is None else json_value(np.asarray(labels))
         return cls(classes, _positions(file, key), np.asarray(ballots), failure)
 
-    def answer(self, keys: Sequence[str]) -> bytes:
+    def answer(self, keys: Sequence[str], identity: str | None = None) -> bytes:
         """The body of an answer: a ballot for each key, null where there is no such row."""
         found = np.array([self.rows.get(key, -1) for key in keys])
         ballots = self.ballots[found]
         ballots[found < 0] = np.nan
-        return answer_bytes(self.classes, ballots)
+        return answer_bytes(self.classes, ballots, identity)
 
 
 def find_submodel(model: Any, submodel: str | int | None) -> int:

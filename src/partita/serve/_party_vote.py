@@ -86,23 +86,31 @@ class PartyVote:
     # ---- certificates ----
 
     def certify(
-        self, ballots: Array, tolerance: float | None = None, relative: float | None = None
+        self,
+        ballots: Array,
+        tolerance: float | None = None,
+        relative: float | None = None,
+        identities: Sequence[int] = (),
     ) -> Certificates:
         """Decide and certify ballots (rows, parties, classes) or (rows, parties) of values.
 
         NaN where a party is silent. The radius counts parties; ``silence`` says what silence cost.
+        Of ``identities``, equal numbers are one party; without any, all differ.
         """
-        counts = Counts("parties", len(self.names))
+        reach = _reach(identities)
+        counts = Counts("parties", len(self.names) if reach is None else len(reach))
         silent = silent_parties(ballots)
         if self.classes is None:
             bounds = self.bounds(ballots, tolerance, relative)
-            proof: Certificates = self.silenced.certify(ballots, *bounds)
+            proof: Certificates = self.silenced.certify(ballots, *bounds, reach=reach)
         else:
-            proof = self.silenced.certify(ballots)
+            proof = self.silenced.certify(ballots, reach=reach)
         without = np.array(proof.radius)
         rows = np.flatnonzero(silent.any(axis=1))
         if len(rows):
-            at_best = self._at_best(ballots[rows], silent[rows], proof, rows, tolerance, relative)
+            at_best = self._at_best(
+                ballots[rows], silent[rows], proof, rows, tolerance, relative, reach
+            )
             without[rows] = np.maximum(without[rows], at_best)
         silence = Silence(
             silent, self.names, silent.sum(axis=1), len(self.names), proof.radius, without, True
@@ -130,6 +138,7 @@ class PartyVote:
         rows: Array,
         tolerance: float | None,
         relative: float | None,
+        reach: Array | None,
     ) -> Array:
         """The radius that rows would have if silent parties sided with the prediction."""
         decided = proof.prediction[rows]
@@ -138,10 +147,10 @@ class PartyVote:
             value = centre + (decided - centre) / stretch
             filled = np.where(silent, value[:, None], ballots)
             low, high, _ = bounds_around(decided, tolerance=tolerance, relative=relative)
-            return np.asarray(self.rule.certify(filled, low, high).radius)
+            return np.asarray(self.rule.certify(filled, low, high, reach=reach).radius)
         own = np.where(np.arange(len(self.classes)) == decided[:, None], 0, FLOOR)
         filled = np.where(silent[:, :, None], own[:, None], ballots).astype(np.float32)
-        again = self.rule.certify(filled)
+        again = self.rule.certify(filled, reach=reach)
         return np.asarray(np.where(again.prediction == decided, again.radius, 0))
 
     def predict(self, ballots: Array) -> Array:
@@ -149,23 +158,31 @@ class PartyVote:
         decided = np.asarray(self.silenced.decide(ballots))
         return decided if self.classes is None else self._labels[decided]
 
-    def intervals(self, ballots: Array) -> dict[int, tuple[Array, Array]]:
+    def intervals(
+        self, ballots: Array, identities: Sequence[int] = ()
+    ) -> dict[int, tuple[Array, Array]]:
         """The lowest and highest value that r parties can bring about, by r; none for labels."""
         found: dict[int, tuple[Array, Array]] = {}
         if self.classes is not None:
             return found
+        reach = _reach(identities)
         for radius in range(1, len(self.names) + 1):
-            low, high = self.silenced.interval(ballots, radius)
+            low, high = self.silenced.interval(ballots, radius, reach)
             if np.isinf(low).all() and np.isinf(high).all():
                 break
             found[radius] = (low, high)
         return found
 
     def critical(
-        self, ballots: Array, tolerance: float | None = None, relative: float | None = None
+        self,
+        ballots: Array,
+        tolerance: float | None = None,
+        relative: float | None = None,
+        identities: Sequence[int] = (),
     ) -> Array:
         """bool (parties, rows): which parties could, each alone, break a row's statement."""
-        everyone = np.eye(len(self.names), dtype=bool)
+        own = np.asarray(identities or range(len(self.names)))
+        everyone = own[:, None] == own
         if self.classes is not None:
             return criticality(ballots, self.silenced, everyone)
         low, high = self.bounds(ballots, tolerance, relative)
@@ -198,6 +215,13 @@ class PartyVote:
 def silent_parties(ballots: Array) -> Array:
     """bool (rows, parties): who has no ballot."""
     return np.asarray(np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2))
+
+
+def _reach(identities: Sequence[int]) -> Array | None:
+    """bool (parties that differ, ballots): who owns which; None where each has one."""
+    own = np.asarray(identities, dtype=np.int64)
+    parties = np.unique(own)
+    return None if len(parties) == len(own) else parties[:, None] == own
 
 
 def check_classes(classes: Any) -> list[Any]:

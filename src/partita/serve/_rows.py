@@ -6,7 +6,7 @@ two readers could take it differently, since a proof is about one table.
 
 import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from ..tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, read_cells
@@ -26,11 +26,11 @@ CELL_SCHEMAS = {
 
 def parse_rows(body: bytes, max_rows: int) -> list[Any]:
     """The list of rows in a request's body."""
-    return parse_list(body, "rows", max_rows, '[{"column": value, ...}, ...]')
+    return listed_as("rows", parse_body(body), max_rows, '[{"column": value, ...}, ...]')
 
 
-def parse_list(body: bytes, name: str, most: int, shape: str) -> list[Any]:
-    """The list that a request's body holds under a name, and nothing beside it."""
+def parse_body(body: bytes) -> Any:
+    """What a request's body holds."""
     try:
         text = body.decode()
         content = json.loads(text, object_pairs_hook=_object, parse_int=_whole_number)
@@ -40,7 +40,15 @@ def parse_list(body: bytes, name: str, most: int, shape: str) -> list[Any]:
         raise RequestRefusedError(422, f"the body is not valid UTF-8: {exc}") from exc
     except ValueError as exc:
         raise RequestRefusedError(422, f"the body is not valid JSON: {exc}") from exc
-    listed = content[name] if isinstance(content, dict) and list(content) == [name] else None
+    return content
+
+
+def listed_as(
+    name: str, content: Any, most: int, shape: str, further: Sequence[str] = ()
+) -> list[Any]:
+    """The list that a body holds under a name, and nothing beside it but what ``further`` names."""
+    known = isinstance(content, dict) and name in content and {*content} <= {name, *further}
+    listed = content[name] if known else None
     if not isinstance(listed, list):
         raise RequestRefusedError(422, f'the body must be {{"{name}": {shape}}} and nothing else')
     if not listed:

@@ -289,7 +289,7 @@ class PartyWorker(Worker):
         ballots = PartyBallots.of(stored, settings.table, settings.key, settings.submodel)
         failed = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
         warnings = dict.fromkeys([*_stored_warnings(stored.about), *failed])
-        return party_app(ballots, service, list(warnings))
+        return party_app(ballots, service, list(warnings), settings.secret)
 
 
 class CoordinatorWorker(Worker):

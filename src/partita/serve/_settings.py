@@ -1,6 +1,7 @@
 """How the service is run, as one value that a worker process can be given."""
 
 import math
+import secrets
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -44,6 +45,8 @@ class RunSettings:
     table: Any = None
     key: str | None = None
     parties: Any = None
+    # of a party: all its processes answer with one, so that it cannot pass for two
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @property
     def name(self) -> str:
