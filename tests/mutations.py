@@ -34,6 +34,7 @@ FRONTIER = "tests/rules/test_frontier.py"
 FRONTIER_KERNELS = "tests/kernels/test_plain_frontier.py"
 CERTIFIER = "tests/serve/test_certifier.py"
 BATCHING = "tests/serve/test_batching.py"
+OTHERS = "tests/serve/test_service_of_other_estimators.py"
 PARTIES = "tests/exhaustive/test_parties.py"
 ASKING = "tests/serve/test_asking.py"
 FEDERATION = "tests/serve/test_federation.py"
@@ -1375,7 +1376,7 @@ BUGS = [
         "ensemble/_one_pass.py",
         "return all(type(model) in FLAT or isinstance(model, FixedVote) for model in models)",
         "return bool(models)",
-        (CERTIFIER,),
+        (CERTIFIER, OTHERS),
     ),
     Bug(
         "service: a column read as another",

@@ -55,7 +55,7 @@ def test_three_processes_one_killed_one_lying(tmp_path):
         file = parties_toml(tmp_path / "parties.toml", addresses, shares, 30)
         federation = read_parties(file).federation
         ballots = federation.ballots(KEYS)
-        assert np.array_equal(ballots.view(np.uint32), model.ballots(CANCER).view(np.uint32))
+        assert np.array_equal(ballots.view(np.uint32), model.ballots(CANCER).scores.view(np.uint32))
         with server(None, tmp_path / "coordinator.log", parties=str(file)) as (client, *_):
             told = strict(client.post("/certify", json={"keys": KEYS}))
             assert [row["prediction"] for row in told["rows"]] == expected.prediction.tolist()
@@ -73,6 +73,7 @@ def test_three_processes_one_killed_one_lying(tmp_path):
         assert again["parties"][0] == {
             "name": "clinic 0",
             "silent": "the connection was refused",
+            "same_as": None,
         }
         assert all(row["silent_units"] == ["clinic 0"] for row in again["rows"])
         assert health["proves"] == "the prediction stays the same"
@@ -213,7 +214,7 @@ def test_a_party_answers_with_its_key_only(tmp_path):
         client.headers["Authorization"] = f"Bearer {KEY}"
         told = strict(client.post("/ballot", json=body))
         assert told["classes"] == CLASSES
-        own = model.ballots(CANCER)[:, 0].tolist()
+        own = model.ballots(CANCER).scores[:, 0].tolist()
         assert told["ballots"] == [own[5], None, own[0]]
         assert httpx.get(f"{client.base_url}/ready").status_code == 200
         assert "partita_rows_total 3" in client.get("/metrics").text
