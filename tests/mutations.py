@@ -987,8 +987,8 @@ BUGS = [
     Bug(
         "masks: the type that a cell brings about shows",
         "ensemble/_leave_out.py",
-        "masked_tables(table, hidden, self.numeric_)",
-        "masked_tables(table, hidden, table.numeric())",
+        "MaskedColumns(table.take_all(), self.numeric_)",
+        "MaskedColumns(table.take_all(), table.numeric())",
         (MASKED,),
     ),
     Bug(

@@ -491,6 +491,25 @@ def test_a_table_without_a_sources_columns_needs_one_flag(partita, cancer, model
     assert same["prediction"].tolist() == got["prediction"].tolist()
 
 
+def test_columns_of_sources_named_silent_are_not_read(partita, cancer, model, tmp_path):
+    test = pd.read_parquet(cancer / "test.parquet")
+    texts = test.assign(**{"mean texture": "n/a", "texture error": "?"})
+    texts.to_parquet(tmp_path / "texts.parquet", index=False)
+    texts.to_csv(tmp_path / "texts.csv", index=False)
+    features = [name for name in test if name not in ("id", "diagnosis")]
+    proof = store.load(model).certify(test[features], silent=["texture"])
+    for kind in ("csv", "parquet"):
+        out = tmp_path / f"texts-out.{kind}"
+        options = ["--silent", "texture", "--out", out]
+        assert partita("certify", model, tmp_path / f"texts.{kind}", *options)[0] == 0
+        got = pd.read_parquet(out) if kind == "parquet" else pd.read_csv(out)
+        assert got["prediction"].tolist() == proof.prediction.tolist()
+        assert got["radius"].tolist() == proof.radius.tolist()
+    code, _, err = partita("certify", model, tmp_path / "texts.csv", "--silent", "detect")
+    assert code == 2
+    assert "holds '?' where a number is needed" in err
+
+
 def test_silent_sources_are_told_to_people(partita, cancer, model):
     code, out, _ = partita("certify", model, cancer / "test.csv", "--silent", "worst")
     assert code == 0

@@ -173,6 +173,17 @@ def test_every_kind_of_column_is_read_cell_by_cell(tmp_path):
     assert strict(ask(app, {"rows": as_numbers}))["rows"] == told
 
 
+def test_cells_of_a_source_declared_silent_are_not_read(classifier):
+    row = rows_of(CANCER[:1])[0]
+    cells = ["n/a", True, None, [1, {}], {"a": "b"}, 1e308, "2026-01-31"]
+    rows = [row | {"mean radius": cell, "mean area": cell} for cell in cells]
+    answers = strict(ask(serve.make_app(classifier, silent=["size"]), {"rows": [row, *rows]}))
+    assert all(answer == answers["rows"][0] for answer in answers["rows"])
+    assert answers["rows"][0]["silent_units"] == ["size"]
+    detecting = serve.make_app(classifier, silent="detect")
+    refused(ask(detecting, {"rows": rows[:1]}), 422, "holds 'n/a'", row=0, column="mean radius")
+
+
 def test_rows_without_a_silent_source_are_answered(classifier):
     """The columns of silent sources may be null, or not there at all."""
     app = serve.make_app(classifier, silent="detect")

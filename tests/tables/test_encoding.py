@@ -21,6 +21,7 @@ from partita.tables._encoding import (
     table_columns,
 )
 from partita.tables._kinds import NUMBER
+from partita.tables._masking import mask_columns
 
 BIG = 2**53 + 1  # the first whole number that a float cannot hold: it becomes 2**53
 
@@ -30,7 +31,7 @@ def words(*values):
 
 
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("kind", ["pandas", "polars", "parquet", "csv"])
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "parquet", "csv"])
 def test_a_missing_value_changes_no_large_integer_of_its_column(kind, missing, tmp_path):
     """As a float it is the nearest one, with a missing value elsewhere in the column or without."""
     values = [BIG, 5, None if missing else 7, -BIG - 2]
@@ -38,6 +39,8 @@ def test_a_missing_value_changes_no_large_integer_of_its_column(kind, missing, t
         column = table_columns(pd.DataFrame({"n": pd.array(values, dtype="Int64")}))[0]
     elif kind == "polars":
         column = table_columns(pl.DataFrame({"n": pl.Series(values, dtype=pl.Int64)}))[0]
+    elif kind == "pyarrow":
+        column = table_columns(pa.table({"n": pa.array(values, pa.int64())}))[0]
     else:
         path = tmp_path / f"t.{kind}"
         if kind == "parquet":
@@ -51,6 +54,58 @@ def test_a_missing_value_changes_no_large_integer_of_its_column(kind, missing, t
         assert np.array_equal(column, again, equal_nan=True)
     expected = [float(2**53), 5.0, np.nan if missing else 7.0, -float(2**53 + 4)]
     assert np.array_equal(column, expected, equal_nan=True)
+
+
+ARROW = {"int64": pa.int64(), "uint64": pa.uint64(), "decimal": pa.decimal128(30, 0)}
+
+
+def tables_of(values, kind):
+    """One column of whole numbers in every table that can hold them."""
+    arrow = pa.array([None if v is None else Decimal(v) for v in values], ARROW["decimal"])
+    if kind != "decimal":
+        arrow = pa.array(values, ARROW[kind])
+        plain = pd.array(values, dtype={"int64": "Int64", "uint64": "UInt64"}[kind])
+        yield pd.DataFrame({"n": plain})
+        yield pd.DataFrame({"n": pd.Categorical(plain)})
+        if None not in values:
+            yield pd.DataFrame({"n": np.array(values, dtype=kind)})
+            yield np.array(values, dtype=kind)[:, None]
+    yield pa.table({"n": arrow})
+    yield pa.table({"n": pa.chunked_array([arrow[:1], arrow[1:]])})
+    yield pl.DataFrame({"n": pl.from_arrow(arrow)})
+    yield pd.DataFrame(
+        {"n": pd.Series(pd.array(arrow.to_pylist(), dtype=pd.ArrowDtype(arrow.type)))}
+    )
+    yield pd.DataFrame({"n": pd.Series(arrow.to_pylist(), dtype=object)})
+    yield np.array(arrow.to_pylist(), dtype=object)[:, None]
+
+
+@pytest.mark.parametrize("kind", ARROW)
+def test_whole_numbers_of_any_size_are_the_nearest_floats_in_every_table(kind):
+    rng, tried = np.random.default_rng(0), 0
+    for _ in range(60):
+        low = int(rng.integers(-99, 99))
+        if kind == "int64":
+            values = (2 ** int(rng.integers(50, 63)) * rng.choice([1, -1], 4)).tolist()
+            values = [value + low for value in values]
+        else:
+            most = 64 if kind == "uint64" else 90
+            values = [2 ** int(bits) - 100 + low for bits in rng.integers(50, most + 1, 4)]
+        values += [None] * int(rng.integers(2))
+        expected = [np.nan if value is None else float(value) for value in values]
+        for table in tables_of(values, kind):
+            (column,) = table_columns(table)
+            floats = apply_codes(column, None)
+            if kind == "decimal" and not isinstance(table, np.ndarray):
+                assert np.allclose(floats, expected, rtol=1e-15, equal_nan=True)
+            else:
+                assert np.array_equal(floats, expected, equal_nan=True)
+            seen = mask_columns(table, [], [True])
+            if not isinstance(seen, np.ndarray):
+                (again,) = table_columns(seen)
+                assert np.array_equal(apply_codes(again, None), floats, equal_nan=True)
+            tried += 1
+    assert tried > 300
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])

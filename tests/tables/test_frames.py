@@ -12,7 +12,13 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError, store
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    LeaveOutClassifier,
+    store,
+)
 from partita.tables import open_file
 from partita.tables._kinds import BOOLEAN, NUMBER, TEXT
 
@@ -161,3 +167,16 @@ def test_a_sparse_matrix_gives_the_ballots_of_the_array():
     sparse = scipy.sparse.csr_array(X.to_numpy())
     clf = FeaturePartitionClassifier(LogisticRegression(), n_submodels=2).fit(sparse, y)
     assert np.allclose(clf.ballots(sparse), clf.ballots(X.to_numpy()))
+
+
+@pytest.mark.parametrize("model", [FeaturePartitionClassifier, LeaveOutClassifier])
+def test_integers_that_no_float_is_equal_to_are_learnt_from_every_frame(model):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    frame["a"] = 2**53 + 1 + rng.integers(0, 2**40, 90)
+    frame["b"] = np.uint64(2**64 - 1) - rng.integers(0, 2**40, 90).astype(np.uint64)
+    y = (frame["a"] > frame["a"].median()).astype(int)
+    expected = model().fit(frame, y).ballots(frame)
+    arrow = pa.Table.from_pandas(frame, preserve_index=False)
+    for X in (pl.from_pandas(frame), arrow, arrow.to_pandas(types_mapper=pd.ArrowDtype)):
+        assert np.array_equal(model().fit(X, y).ballots(X), expected)

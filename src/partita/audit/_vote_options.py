@@ -15,7 +15,6 @@ import numpy as np
 from .._support.types import Array
 from ..ensemble._failures import FixedVote
 from ..ensemble._joint_training import were_trained_jointly
-from ..ensemble._masked_training import masked_tables
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable
 from ._candidates import HONEST, evasion_candidates
@@ -161,13 +160,11 @@ def _refusing_submodels(model: Any, table: AttackedTable, changes: dict[int, Cha
     rows = unless_refused(partial(model._open, reset=False), table.table(_merged(changes)))
     if rows is None or were_trained_jointly(model.estimators_):
         return np.ones(len(model.partition_), dtype=bool)
-    if model._trusts_training:  # one model in place of all members, each with columns masked
-        tables = masked_tables(rows, model._hidden_columns(), model.numeric_)
-        return np.array([_refuses(model, model.estimators_[0], part) for part in tables])
+    rows_of = model._rows_of_submodels(rows)
     return np.array(
         [
-            _refuses(model, submodel, rows.take(model._columns(t)))
-            for t, submodel in enumerate(model.estimators_)
+            _refuses(model, model.estimators_[0 if model._trusts_training else t], rows_of(t))
+            for t in range(len(model.partition_))
         ]
     )
 

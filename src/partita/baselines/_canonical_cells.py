@@ -28,6 +28,7 @@ import narwhals as nw
 import numpy as np
 
 from .._support.types import Array
+from ..tables._encoding import series_floats
 from ..tables._missing import is_missing
 
 MISSING = math.nan
@@ -162,5 +163,5 @@ def series_cells(series: "nw.Series[Any]") -> Any:
     """A column's cells: floats if its type is numeric, else a list of what it holds."""
     dtype = series.dtype
     if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return series_floats(series)
     return series.to_list()

@@ -243,7 +243,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
             Labels, of the type given to :meth:`fit`.
         """
         heard = hear(self, X, silent)
-        fallback = self._fallback_scores(heard.table)
+        fallback = heard.fallback_scores()
         return np.asarray(heard.model._decide(heard.ballots, fallback))
 
     def predict_proba(self, X: Any, silent: Any = None) -> Array:
@@ -268,7 +268,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
             ``classes_``.
         """
         heard = hear(self, X, silent)
-        fallback = self._fallback_scores(heard.table)
+        fallback = heard.fallback_scores()
         return np.asarray(heard.model._probabilities(heard.ballots, fallback))
 
     def certify(
@@ -327,7 +327,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         if labels is not None:
             given = np.asarray(labels)
             return heard.with_cost(model._certify_labels(table, ballots, given, cover, time_limit))
-        fallback = self._fallback_scores(table)
+        fallback = heard.fallback_scores()
         proof = model._behind_gate(model._vote(ballots, cover, time_limit), fallback)
         return heard.with_cost(model._with_labels(proof, table), fallback=fallback)
 

@@ -5,7 +5,7 @@ takes the part of all members and sees rows in which those groups are masked.
 """
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -22,6 +22,7 @@ from ..partition._columns import Columns
 from ..partition._leave_out import LeaveOut, choose_members, count_groups, left_out_size
 from ..partition._partition import Partition
 from ..rules._pooled import PooledRule
+from ..tables._masking import MaskedColumns
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
 from ._base import FeaturePartitionEnsemble
@@ -29,7 +30,7 @@ from ._canary import sample_rows
 from ._empty_proofs import LEAVE_OUT_CURE
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly
-from ._masked_training import accepts_missing, masked_rows, masked_tables
+from ._masked_training import accepts_missing, masked_rows
 from ._one_pass import one_pass
 from ._scoring import FEW_ROWS
 
@@ -227,20 +228,31 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         fixed, masks = np.asarray(self.fixed_ballot_), self._hidden_columns()
         return None if found is None else found.ballots(table, self._tree_score(), fixed, masks)
 
+    def _rows_of_submodels(self, table: Table) -> Callable[..., Any]:
+        if not self._trusts_training:
+            return super()._rows_of_submodels(table)
+        masked, hidden = MaskedColumns(table.take_all(), self.numeric_), self._hidden_columns()
+
+        def rows_of(t: int, rows: Array | None = None) -> Any:
+            part = masked.masked(hidden[t])
+            return part if rows is None else open_table(part).take_all(rows)
+
+        return rows_of
+
     def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
         if not self._trusts_training:
             yield from super()._scores_one_by_one(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"
         settings = (one_row, table.n_rows, self.fixed_ballot_)
-        hidden = self._hidden_columns()
+        rows_of, n_members = self._rows_of_submodels(table), len(self.partition_)
         jobs = (
-            (score, self.estimators_[0], rows, *settings, self.describe(t), may_fail)
-            for t, rows in enumerate(masked_tables(table, hidden, self.numeric_))
+            (score, self.estimators_[0], rows_of(t), *settings, self.describe(t), may_fail)
+            for t in range(n_members)
         )
         n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
         verbose = max(0, self.verbose - 1)
-        for scores, failure in run_each(score_one, jobs, n_jobs, len(hidden), "scored", verbose):
+        for scores, failure in run_each(score_one, jobs, n_jobs, n_members, "scored", verbose):
             if failure:
                 warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
             yield scores

@@ -5,14 +5,13 @@ for a member by masking that member's groups in the row. Only the row can be att
 certificate says so.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from sklearn.utils import get_tags
 
 from .._support.types import Array
-from ..tables._masking import MaskedColumns, draw_masks, mask_columns, stack_rows
+from ..tables._masking import draw_masks, mask_columns, stack_rows
 from ..tables._table import Table
 from ._plan import Plan
 from ._soundness import parts_of
@@ -49,13 +48,3 @@ def masked_rows(
     _, labels, params = plan.training_rows(y, None, 0)
     weights = {name: np.asarray(values)[order] for name, values in params.items()}
     return stack_rows(parts), labels[order], weights
-
-
-def masked_tables(table: Table, hidden: list[list[int]], numeric: list[bool]) -> Iterator[Any]:
-    """Yield, for each member, the rows to predict with its left-out columns missing.
-
-    ``numeric``: which columns held numbers in training.
-    """
-    rows = MaskedColumns(table.take_all(), numeric)
-    for columns in hidden:
-        yield rows.masked(columns)

@@ -8,7 +8,6 @@ are added up in their order.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -124,10 +123,10 @@ class OnePass:
         n_ballots = self.n_submodels if masks is None else len(masks)
         ballots = np.empty((table.n_rows, n_ballots, *fixed.shape), fixed.dtype)
         ballots[:, self.fixed] = fixed
-        first = 0
-        for read in self._read(table):
+        first, parts = 0, self._encoded_parts(table)
+        while first < table.n_rows:
             try:
-                encoded = self.encoded(read())
+                encoded = next(parts)
             except MemoryError:
                 raise
             except Exception:  # which submodels a value stops is told when they run one by one
@@ -142,13 +141,13 @@ class OnePass:
             first += len(encoded)
         return ballots
 
-    def _read(self, table: Table) -> Iterator[Callable[[], list[Array]]]:
-        """Yield what reads the columns, part by part."""
+    def _encoded_parts(self, table: Table) -> Iterator[Array]:
+        """Yield the rows as the trees look at them, part by part."""
         if table.n_rows <= ROWS:
-            yield partial(table.read, self.columns)
+            yield self.encoded(table.read(self.columns))
         else:
             for part in table.batches(self.columns, ROWS):
-                yield partial(table_columns, part)
+                yield self.encoded(table_columns(part))
 
     def _masked(self, encoded: Array, mask: list[int]) -> Array:
         hidden = set(mask)

@@ -1,7 +1,7 @@
 """Ballots of all submodels: from one pass where their trees are flat, else one by one."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -48,11 +48,16 @@ class Scoring:
         fixed = np.asarray(self.fixed_ballot_)
         return None if found is None else found.ballots(table, self._tree_score(), fixed)
 
+    def _rows_of_submodels(self, table: Table) -> Callable[..., Any]:
+        """Return what reads submodel t's part of the table: of all rows, or of some."""
+        return lambda t, rows=None: table.take(self._columns(t), rows)
+
     def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
         score, may_fail = self._score(), self.on_failure == "vote"
         settings = (one_row, table.n_rows, self.fixed_ballot_)
+        rows_of = self._rows_of_submodels(table)
         jobs = (
-            (score, model, table.take(self._columns(t)), *settings, self.describe(t), may_fail)
+            (score, model, rows_of(t), *settings, self.describe(t), may_fail)
             for t, model in enumerate(self.estimators_)
         )
         n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1

@@ -8,9 +8,10 @@ decide about that unit's silence alone.
 """
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -28,8 +29,10 @@ from ..rules._silenced import silenced
 from ..rules._silenced_pools import SilencedPools
 from ..rules._statements import BoundStatement, Statement
 from ..silence import Silence
-from ..tables._absent import with_absent_columns
-from ..tables._memory import one_row
+from ..tables._absent import CompletedFile, with_absent_columns
+from ..tables._file import FileTable
+from ..tables._masking import mask_columns
+from ..tables._memory import one_row, open_table
 from ..tables._missing import is_missing
 from ..tables._table import Table
 from ._ballots import FLOOR
@@ -53,6 +56,15 @@ class Heard:
     spoken: Any = None  # the model as it was fitted
     units: Array | None = None  # bool (rows, units): silent
     abstains: Array | None = None  # bool (rows, submodels)
+
+    def fallback_scores(self) -> Array | None:
+        """Return the fallback's scores: where silence was declared, its cells are missing."""
+        model = self.model if self.spoken is None else self.spoken
+        if self.units is None or self.model.rule_.detected or not model._gate():
+            scores: Array | None = model._fallback_scores(self.table)
+            return scores
+        parts = _without_silent_cells(model, self.table, self.units, np.nan)
+        return _by_rows([(rows, model._fallback_scores(part)) for rows, part in parts])
 
     def with_cost(
         self, proof: Certificates, statement: Statement | None = None, fallback: Any = None
@@ -135,7 +147,7 @@ def hear(model: Any, X: Any, silent: Any = None) -> Heard:
     abstains = quiet @ np.asarray(model.partition_.incidence())
     if isinstance(model.partition_, LeaveOut):
         abstains = _members_that_see(model.partition_, quiet)
-    ballots = _heard_ballots(model, table, abstains)
+    ballots = _heard_ballots(model, table, quiet, abstains)
     ballots[abstains] = np.nan
     if isinstance(model.partition_, LeaveOut):
         ballots = _with_flags(ballots, model.partition_, quiet)
@@ -221,8 +233,14 @@ def _missing(column: Array) -> Array:
 
 
 def _completed(model: Any, X: Any, known: list[int] | None) -> Any:
-    """Return X with the columns that it lacks, all missing, if their units may be silent."""
+    """Return X with the columns that it lacks, all missing, if their units may be silent.
+
+    Of a file, the columns of silent units are not read: a cell of another kind would be an error.
+    """
     names = getattr(model, "feature_names_in_", None)
+    if isinstance(X, FileTable) and known:
+        kinds = {name: X.kinds[name] for name in columns_that_may_lack(model, known)}
+        return FileTable(CompletedFile(X.file, kinds), X.kinds, X.rows)
     if names is None or isinstance(X, Table):
         return X
     may_lack = columns_that_may_lack(model, DETECT if known is None else known)
@@ -244,27 +262,50 @@ def _with_flags(ballots: Array, sets: LeaveOut, quiet: Array) -> Array:
     return np.concatenate([ballots, flags], axis=1)
 
 
-def _heard_ballots(model: Any, table: Table, abstains: Array) -> Array:
+def _without_silent_cells(
+    model: Any, table: Table, quiet: Array, instead: float
+) -> Iterator[tuple[Array, Table]]:
+    """Yield rows with the same silent units, and these without what stands in those units.
+
+    Numbers are replaced by ``instead``, anything else is missing.
+    """
+    patterns, own = np.unique(quiet, axis=0, return_inverse=True)
+    for k, pattern in enumerate(patterns):
+        rows = np.flatnonzero(own.ravel() == k)
+        silent = [j for unit in np.flatnonzero(pattern) for j in model.units_.columns[unit]]
+        numeric = [model.numeric_[j] and j in silent for j in range(table.n_columns)]
+        yield rows, open_table(mask_columns(table.take_all(rows), silent, numeric, instead=instead))
+
+
+def _by_rows(parts: list[tuple[Array, Array]]) -> Array:
+    """Return the scores of all rows, from those of some rows each."""
+    order = np.concatenate([rows for rows, _ in parts])
+    return np.asarray(np.concatenate([scores for _, scores in parts])[np.argsort(order)])
+
+
+def _heard_ballots(model: Any, table: Table, quiet: Array, abstains: Array) -> Array:
     """Return the ballots of submodels that are heard; anything where they abstain."""
     if were_trained_jointly(model.estimators_):
-        return joint_ballots(model.estimators_, table, model.classes_)
+        # asked about whole rows: with a number where a source is silent, as not all read NaN
+        parts = _without_silent_cells(model, table, quiet, 0.0)
+        ask = partial(joint_ballots, model.estimators_, classes=model.classes_)
+        return _by_rows([(rows, ask(table=part)) for rows, part in parts])
     together = model._scores_together(table)
-    if together is None and model._trusts_training:
-        together = np.stack(list(model._scores_one_by_one(table)), axis=1)
     if together is not None:
         return np.array(together)
     fixed = np.asarray(model.fixed_ballot_)
-    ballots = np.zeros((table.n_rows, len(model.estimators_), *fixed.shape), fixed.dtype)
+    ballots = np.zeros((*abstains.shape, *fixed.shape), fixed.dtype)
     if fixed.ndim == 0:
         ballots = ballots.astype(np.float64)
     score, may_fail = model._score(), model.on_failure == "vote"
-    asked = [np.flatnonzero(~abstains[:, t]) for t in range(len(model.estimators_))]
+    asked = [np.flatnonzero(~own) for own in abstains.T]
     submodels = [t for t, rows in enumerate(asked) if len(rows)]
+    rows_of = model._rows_of_submodels(table)
     jobs = (
         (
             score,
-            model.estimators_[t],
-            table.take(model._columns(t), None if len(asked[t]) == table.n_rows else asked[t]),
+            model.estimators_[0 if model._trusts_training else t],
+            rows_of(t, None if len(asked[t]) == table.n_rows else asked[t]),
             one_row,
             len(asked[t]),
             model.fixed_ballot_,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..ensemble._one_pass import scores_rows_apart
-from ..ensemble._silent_sources import columns_that_may_lack
+from ..ensemble._silent_sources import DETECT, columns_that_may_lack
 from ..errors import InputError, SubmodelError
 from ..rules import TopK
 from ..tables._columns import ColumnsTable
@@ -72,6 +72,7 @@ class Certifier:
         self._max_rows = max_rows
         self._silent = silent
         self.may_lack = () if silent is None else tuple(columns_that_may_lack(model, silent))
+        self._unread = () if silent == DETECT else self.may_lack  # sources known to be silent
         self._together = scores_rows_apart(model)
         counts = model.counts_
         self.proven = {
@@ -131,7 +132,8 @@ class Certifier:
 
     def _read(self, body: bytes) -> dict[str, Any]:
         try:
-            return columns_of(parse_rows(body, self._max_rows), self.kinds, self.may_lack)
+            rows = parse_rows(body, self._max_rows)
+            return columns_of(rows, self.kinds, self.may_lack, self._unread)
         except RecursionError as exc:
             raise RequestRefusedError(
                 422,

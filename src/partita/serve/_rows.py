@@ -65,17 +65,20 @@ def listed_as(
 
 
 def columns_of(
-    rows: list[Any], kinds: dict[str, str], may_lack: Collection[str] = ()
+    rows: list[Any],
+    kinds: dict[str, str],
+    may_lack: Collection[str] = (),
+    unread: Collection[str] = (),
 ) -> dict[str, Any]:
     """The rows as columns, if each has exactly the model's columns.
 
     A row need not have those in ``may_lack``, which belong to sources that may be silent: they are
-    missing then.
+    missing then. Those in ``unread`` are missing whatever stands there.
     """
     for i, row in enumerate(rows):
         _check_row(i, row, kinds, may_lack)
     return {
-        name: read_cells([row.get(name) for row in rows], kind, name)
+        name: read_cells([None if name in unread else row.get(name) for row in rows], kind, name)
         for name, kind in kinds.items()
     }
 

@@ -50,21 +50,21 @@ def with_absent_columns(
 
 
 class CompletedFile(File):
-    """A file with columns that it lacks, all missing.
+    """A file with columns that it lacks, or that are not to be read, all missing.
 
     Parameters
     ----------
     file : File
         The file.
     kinds : mapping of str to str
-        The columns it lacks, and what they would hold.
+        These columns, and what they would hold.
     """
 
     def __init__(self, file: File, kinds: Mapping[str, str]) -> None:
         self.file, self.kinds = file, dict(kinds)
         self.path, self.n_rows, self.first_row = file.path, file.n_rows, file.first_row
         self.times, self.advice = file.times, file.advice
-        self.names = [*file.names, *self.kinds]
+        self.names = [*(name for name in file.names if name not in self.kinds), *self.kinds]
 
     def arrow_type(self, name: str) -> Any:
         return _arrow_type(self.kinds[name]) if name in self.kinds else self.file.arrow_type(name)

@@ -40,16 +40,24 @@ def table_columns(X: Any) -> list[Array]:
     return [np.asarray(X, dtype=object)[:, j] for j in range(X.shape[1])]
 
 
+def series_floats(series: "nw.Series[Any]") -> Array:
+    """A column of numbers or booleans as the nearest floats; NaN where a cell is missing."""
+    native = series.to_native()
+    dtype = getattr(native, "dtype", None)
+    if series.implementation.is_pyarrow() or type(dtype).__name__ == "ArrowDtype":  # of pandas
+        # asked to be safe, Arrow refuses a column with an integer that no float is equal to
+        return np.asarray(series.to_arrow().cast("float64", safe=False), dtype=np.float64)
+    return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+
+
 def _series_values(series: "nw.Series[Any]") -> Array:
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
-        return np.asarray(series.cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return series_floats(series)
     if dtype in (nw.Datetime, nw.Date):
-        return np.asarray(series.dt.timestamp("ms").cast(nw.Float64).to_numpy(), dtype=np.float64)
+        return series_floats(series.dt.timestamp("ms"))
     if dtype == nw.Duration:
-        return np.asarray(
-            series.dt.total_milliseconds().cast(nw.Float64).to_numpy(), dtype=np.float64
-        )
+        return series_floats(series.dt.total_milliseconds())
     cells = (
         value if type(value) is str or not is_missing(value) else None for value in series.to_list()
     )

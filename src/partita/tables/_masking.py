@@ -14,6 +14,7 @@ import scipy.sparse
 
 from .._support.types import Array
 from ..errors import InputError
+from ._encoding import series_floats
 
 
 class MaskedColumns:
@@ -29,6 +30,8 @@ class MaskedColumns:
     keep_categories : bool, default=False
         Whether a masked column keeps its categories, which a frame stores in the column's type.
         Only where these are trusted: they come from the cells.
+    instead : float, default=nan
+        What a masked column of numbers holds.
 
     Raises
     ------
@@ -36,20 +39,26 @@ class MaskedColumns:
         If X is a sparse matrix.
     """
 
-    def __init__(self, X: Any, numeric: Sequence[bool], keep_categories: bool = False) -> None:
+    def __init__(
+        self,
+        X: Any,
+        numeric: Sequence[bool],
+        keep_categories: bool = False,
+        instead: float = np.nan,
+    ) -> None:
         if scipy.sparse.issparse(X):
             raise InputError(
                 "X is a sparse matrix, in which no column can be masked: use X.toarray()"
             )
         self._array = X if isinstance(X, np.ndarray) else None
         self._frame = None if self._array is not None else nw.from_native(X, eager_only=True)
-        self._numeric, self._keep_categories = numeric, keep_categories
+        self._numeric, self._keep_categories, self._instead = numeric, keep_categories, instead
         self._read: dict[tuple[int, bool], nw.Series[Any]] = {}
 
     def masked(self, positions: Sequence[int]) -> Any:
         """Return a copy of the rows, with the columns at these positions missing."""
         if self._array is not None:
-            return _mask_array(self._array, list(positions))
+            return _mask_array(self._array, list(positions), self._instead)
         assert self._frame is not None
         hidden = set(positions)
         columns = [self._column(j, j in hidden) for j in range(self._frame.shape[1])]
@@ -62,7 +71,7 @@ class MaskedColumns:
         if (j, hidden) not in self._read:
             column = self._frame[:, j]
             if self._numeric[j]:
-                column = _floats(column, hidden)
+                column = _floats(column, self._instead if hidden else None)
             elif hidden:
                 column = _without_values(column, self._keep_categories)
             self._read[j, hidden] = column
@@ -70,26 +79,33 @@ class MaskedColumns:
 
 
 def mask_columns(
-    X: Any, positions: Sequence[int], numeric: Sequence[bool], keep_categories: bool = False
+    X: Any,
+    positions: Sequence[int],
+    numeric: Sequence[bool],
+    keep_categories: bool = False,
+    instead: float = np.nan,
 ) -> Any:
     """Return a copy of rows with some columns missing, as :class:`MaskedColumns` has it."""
-    return MaskedColumns(X, numeric, keep_categories).masked(positions)
+    return MaskedColumns(X, numeric, keep_categories, instead).masked(positions)
 
 
-def _mask_array(X: Array, positions: list[int]) -> Array:
+def _mask_array(X: Array, positions: list[int], instead: float) -> Array:
     """An array of texts has room for its longest one: it becomes objects, which show no length."""
     types = dict.fromkeys("biu", np.float64) | dict.fromkeys("UST", object)
     masked = X.astype(types.get(X.dtype.kind, X.dtype))
-    masked[:, positions] = np.array("NaT", X.dtype) if X.dtype.kind in "mM" else np.nan
+    masked[:, positions] = np.array("NaT", X.dtype) if X.dtype.kind in "mM" else instead
     return masked
 
 
-def _floats(column: "nw.Series[Any]", blank: bool) -> "nw.Series[Any]":
-    """A column of numbers in one type, whatever its own; what is no number now stays as it is."""
-    if blank:
-        values = np.full(len(column), np.nan)
+def _floats(column: "nw.Series[Any]", instead: float | None) -> "nw.Series[Any]":
+    """A column of numbers in one type, whatever its own; what is no number now stays as it is.
+
+    ``instead``: what the cells hold if they are masked, None if they are not.
+    """
+    if instead is not None:
+        values = np.full(len(column), instead)
     elif column.dtype.is_numeric() or column.dtype == nw.Boolean:
-        values = column.cast(nw.Float64).to_numpy()
+        values = series_floats(column)
     else:
         return column
     return nw.new_series(
@@ -98,6 +114,8 @@ def _floats(column: "nw.Series[Any]", blank: bool) -> "nw.Series[Any]":
 
 
 def _without_values(column: "nw.Series[Any]", keep_categories: bool) -> "nw.Series[Any]":
+    if column.dtype.is_numeric() or column.dtype == nw.Boolean:
+        return _no_texts(column)  # of a type that its cells brought about: there were no numbers
     if column.dtype not in (nw.Categorical, nw.Enum) or keep_categories:
         return column.shift(len(column))
     native = column.to_native()
@@ -105,9 +123,12 @@ def _without_values(column: "nw.Series[Any]", keep_categories: bool) -> "nw.Seri
         return nw.from_native(native.cat.set_categories([]), series_only=True)
     if column.dtype == nw.Enum:  # its categories are a type of the user's
         return column.shift(len(column))
+    return _no_texts(column).cast(nw.Categorical)
+
+
+def _no_texts(column: "nw.Series[Any]") -> "nw.Series[Any]":
     empty = [None] * len(column)
-    texts = nw.new_series(column.name, empty, nw.String, backend=column.implementation)
-    return texts.cast(nw.Categorical)
+    return nw.new_series(column.name, empty, nw.String, backend=column.implementation)
 
 
 def stack_rows(parts: list[Any]) -> Any:

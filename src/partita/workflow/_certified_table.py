@@ -73,7 +73,7 @@ class CertifiedTable:
         """Ask every submodel about the rows of X, once; ``silent``: as ``certify`` takes it."""
         TASKS[model._task].check_tolerance(tolerance, relative)
         heard = hear(model, X, silent)
-        more["fallback"] = model._fallback_scores(heard.table)
+        more["fallback"] = heard.fallback_scores()
         if silent is not None:
             more["heard"] = heard
         return cls(heard.model, heard.table, heard.ballots, tolerance, relative, truth, **more)

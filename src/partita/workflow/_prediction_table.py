@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from .._support.types import Array
-from ..ensemble._silent_sources import columns_that_may_lack
+from ..ensemble._silent_sources import DETECT, columns_that_may_lack
 from ..errors import InputError
 from ..tables._csv_options import CsvOptions
 from ..tables._file import File, Split
@@ -90,11 +90,13 @@ def open_prediction_table(
     csv : CsvOptions, optional
         How a CSV file is written, where that is not how the training table was.
     silent : "detect" or list of str, optional
-        Silent sources: the table may lack their columns, which count as missing.
+        Silent sources: the table may lack their columns, which count as missing. Those of named
+        sources are not read.
     """
     stored.check_rule()
     may_lack = () if silent is None else columns_that_may_lack(stored.model, silent)
-    file = stored.schema.open(data, split=split, csv=csv, may_lack=may_lack)
+    unread = () if silent == DETECT else may_lack
+    file = stored.schema.open(data, split=split, csv=csv, may_lack=may_lack, unread=unread)
     for name in stored.schema.ignore:
         if name in file.names and WRITTEN.fullmatch(name):
             raise InputError(

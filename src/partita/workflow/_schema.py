@@ -59,23 +59,25 @@ class Schema:
         csv: CsvOptions | None = None,
         needs_target: bool = False,
         may_lack: Collection[str] | None = None,
+        unread: Collection[str] = (),
     ) -> File:
         """Open a table with these columns; an error where it has others.
 
         ``csv``: how it is written, where that is not how the training table was; ``may_lack``:
         columns of silent sources, which are missing values where the table does not have them, or
-        None where it is not about predicting.
+        None where it is not about predicting; ``unread``: columns that are missing values whatever
+        the table holds there.
         """
         as_text = [self.target] if self.target and self.target_kind == TEXT else []
         # a target that is not text is read as it looks, and its kind is compared later
-        kinds = dict(self.kinds) | dict.fromkeys([*self.ignore, *as_text], TEXT)
+        kinds = dict(self.kinds) | dict.fromkeys([*self.ignore, *as_text, *unread], TEXT)
         if csv is not None and self.csv is not None:
             csv = csv.with_fallback(self.csv.to_dict())
         file = open_file(path, argument, kinds=kinds, split=split, csv=csv or self.csv)
         absent = {
             name: kind
             for name, kind in self.kinds.items()
-            if name in (may_lack or ()) and name not in file.names
+            if name in unread or (name in (may_lack or ()) and name not in file.names)
         }
         if absent:
             file = CompletedFile(file, absent)
