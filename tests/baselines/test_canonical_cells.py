@@ -4,11 +4,19 @@ import math
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
-from partita.baselines._canonical_cells import canonical, canonical_column, encode_rows
+from partita.baselines._canonical_cells import (
+    canonical,
+    canonical_column,
+    encode_rows,
+    series_cells,
+)
 
 SAME = [
     [
@@ -137,3 +145,16 @@ def test_a_column_of_numbers_is_read_as_its_cells_are(dtype):
     assert list(encode_rows([canonical_column(values.astype(object))])) == slow
     mixed = np.append(values.astype(object), "text")
     assert list(encode_rows([canonical_column(mixed)]))[:-1] == slow
+
+
+def test_integers_that_no_float_is_equal_to_are_read_as_cells_in_every_library():
+    values = [2**53 + 1, -(2**62) - 3, 2**63 - 1, 5]
+    slow = [encoding(value) for value in values]
+    for column in (
+        pd.Series(values),
+        pd.Series(values, dtype=pd.ArrowDtype(pa.int64())),
+        pl.Series(values),
+        pa.chunked_array([values]),
+    ):
+        cells = series_cells(nw.from_native(column, series_only=True))
+        assert list(encode_rows([canonical_column(cells)])) == slow

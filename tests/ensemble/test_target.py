@@ -65,3 +65,12 @@ def test_numeric_targets_are_floats_and_texts_are_refused():
     assert numeric_target(TREE, [1, 2, True], "SomeClassifier").dtype == np.float64
     with pytest.raises(InputError, match="not numbers: for labels use a SomeClassifier"):
         numeric_target(TREE, ["a", "b"], "SomeClassifier")
+
+
+@pytest.mark.parametrize("labels", [[2**64 - 1, 2**64 - 2, -1], [2**53, 2**53 + 1, 0.0]])
+def test_listed_integers_that_would_become_one_label_are_refused(labels):
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(InputError, match=r"holds the label .*, which no float is equal to"):
+        FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, labels * 10)
+    with pytest.raises(InputError, match="classes holds the label"):
+        FeaturePartitionClassifier(GaussianNB(), n_submodels=3, classes=labels).fit(X, [0] * 30)

@@ -45,6 +45,8 @@ def test_a_file_without_columns_reads_them_as_missing(tmp_path):
     kinds = {"a": "number", "b": "number", "c": "text", "t": "time", "f": "boolean"}
     absent = {name: kind for name, kind in kinds.items() if name != "b"}
     file = CompletedFile(open_file(path), absent)
+    assert sorted(file.names) == sorted(kinds)
+    assert CompletedFile(file, {"b": "number"}).names.count("b") == 1
     table = file.table(kinds)
     columns = table.read(list(range(5)))
     assert columns[1].tolist() == [1.0, 2.0, 3.0]

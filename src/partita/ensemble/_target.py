@@ -60,6 +60,7 @@ def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
         classes = _given_classes(ensemble.classes)
         return class_positions(column_or_1d(np.asarray(y, dtype=object)), classes), classes
     labels = target_array(ensemble, y)
+    _check_exact("y", y, labels)
     found = classes_of(labels)
     if ensemble.classes is None:
         return labels, found
@@ -94,6 +95,7 @@ def numeric_target(estimator: Any, y: Any, classifier: str) -> Array:
 def _given_classes(given: Any) -> Array:
     """Return the user's list of classes as a sorted array."""
     classes = array_of("classes", list(given) if isinstance(given, Iterable) else given)
+    _check_exact("classes", given, classes)
     if classes.ndim != 1 or not len(classes):
         raise InputError(f"classes is {given!r}: give the list of all labels")
     try:
@@ -102,3 +104,15 @@ def _given_classes(given: Any) -> Array:
         raise InputError(
             f"classes is {given!r}, which cannot be put in order: give labels of one type"
         ) from exc
+
+
+def _check_exact(argument: str, given: Any, labels: Array) -> None:
+    """Refuse listed integers that became floats and are not what they were: two could be one."""
+    if labels.dtype.kind != "f" or not isinstance(given, list | tuple):
+        return
+    for label, value in zip(given, labels.tolist(), strict=True):
+        if isinstance(label, int) and label != value:
+            raise InputError(
+                f"{argument} holds the label {label!r}, which no float is equal to, beside labels "
+                "that make floats of all: give all of them as texts"
+            )
