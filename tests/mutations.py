@@ -966,7 +966,7 @@ BUGS = [
     Bug(
         "masks: which cells were missing shows",
         "tables/_masking.py",
-        "values = np.full(len(column), np.nan)",
+        "values = np.full(len(column), instead)",
         "values = np.where(column.is_null().to_numpy(), 0.0, np.nan)",
         (MASKS,),
     ),
