@@ -1,6 +1,7 @@
 """Plant unsound bugs one at a time in a copy of the source: the tests must fail each time.
 
     make mutations        (or: python tests/mutations.py [a word of a bug's name] ...)
+    python tests/mutations.py --today      a tenth of them, another every day, for 10 minutes
 
 Every bug here would make some certificate false. It is caught if one of the tests named beside it
 fails; a bug that no test catches, and a bug whose line is no longer there, end the program with an
@@ -13,9 +14,11 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
+TODAY_SECONDS = 480  # after these no further bug is planted
 RULES = "tests/exhaustive/test_rules.py"
 REACH = "tests/exhaustive/test_reach.py"
 KERNELS = "tests/kernels/test_plain.py"
@@ -1619,14 +1622,22 @@ BUGS = [
 
 
 def main() -> int:
-    words = sys.argv[1:]
+    words = [word for word in sys.argv[1:] if word != "--today"]
     chosen = [bug for bug in BUGS if not words or any(word in bug.name for word in words)]
+    last = float("inf")
+    if "--today" in sys.argv:
+        chosen = chosen[date.today().toordinal() % 10 :: 10]
+        last = time.monotonic() + TODAY_SECONDS
     missed = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
         for k, bug in enumerate(chosen, start=1):
             started = time.monotonic()
+            if started > last:
+                print(f"{len(chosen) - k + 1} were left for want of time")
+                chosen = chosen[: k - 1]
+                break
             outcome = try_out(bug, source)
             print(
                 f"{k} of {len(chosen)}: {bug.name}: {outcome} ({time.monotonic() - started:.0f} s)",

@@ -58,6 +58,20 @@ many = settings(
 )
 OURS = (PartitaError, InvalidParameterError, NotFittedError)
 
+
+@pytest.fixture(scope="module", autouse=True)
+def how_many_were_tried(pytestconfig):
+    """With ``make fuzz``, say at the end how many inputs there were."""
+    yield
+    if EXAMPLES >= 1000:
+        capture = pytestconfig.pluginmanager.getplugin("capturemanager")
+        with capture.global_and_fixture_disabled():
+            print(
+                f"\n{sum(TRIED.values()):,} inputs tried: "
+                + ", ".join(f"{name} {count:,}" for name, count in sorted(TRIED.items()))
+            )
+
+
 numbers = st.floats() | st.integers(-(2**70), 2**70) | st.booleans()
 texts = st.text(max_size=12) | st.sampled_from(
     [
@@ -473,13 +487,3 @@ def test_requests(service, data):
     content = answer.json()
     assert ("rows" in content) == (answer.status_code == 200)
     assert "Traceback" not in answer.text
-
-
-def test_how_many_were_tried(capsys):
-    """The last test: with ``make fuzz`` it says how many inputs there were."""
-    if EXAMPLES >= 1000:
-        with capsys.disabled():
-            print(
-                f"\n{sum(TRIED.values()):,} inputs tried: "
-                + ", ".join(f"{name} {count:,}" for name, count in sorted(TRIED.items()))
-            )
