@@ -230,6 +230,7 @@ def test_units_that_trade_places_are_refused(saved, tmp_path):
     ("change", "message"),
     [
         (lambda m: m["rule"]["settings"].update(margin=None), "Tournament are not those of a fit"),
+        (lambda m: m["rule"]["settings"].pop("shares"), "its rule lacks settings"),
         (lambda m: m["rule"]["settings"]["shares"].pop(), "shares has shape"),
         (lambda m: m["rule"]["settings"].update(offset=[0.0]), "offset has shape"),
         (lambda m: m["fixed_ballot"].__setitem__(0, 3.5), "the fixed vote does not fit"),

@@ -168,6 +168,8 @@ def _build_partition(
         raise StoreError(f"{MANIFEST} is damaged: a partition leaves nothing out")
     subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
     rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
+    if rule.get_params().keys() != manifest["rule"]["settings"].keys():
+        raise StoreError(f"{MANIFEST} is damaged: its rule lacks settings")
     rule.check()
     shape = image_shape(manifest["settings"]["image_shape"], count_columns(manifest))
     model = cls(
