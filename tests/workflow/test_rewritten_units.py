@@ -140,7 +140,7 @@ def test_a_rewritten_unit_changes_its_own_submodels_alone(case, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize("case", ENSEMBLES)
 def test_many_rewritten_units_change_their_own_submodels_alone(case, tmp_path):
-    check_attacks(case, 60 if case == "default" else 120, tmp_path, np.random.default_rng(1))
+    check_attacks(case, 60, tmp_path, np.random.default_rng(1))
 
 
 @pytest.mark.long
