@@ -60,6 +60,8 @@ TOLD_BY_DIGEST_ALONE = {
     "rule.settings.exact",
     "gate",
     "counts.total",  # under label attacks: how many labels there are
+    "fixed_ballot",  # which label it is for
+    "leave_out.radius",  # a smaller one, which is true
     "leave_out.left_out",  # the order of members, which is that of ballots
 }
 # the same, where submodels do not know the names of their columns
