@@ -17,6 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
+    LeaveOutClassifier,
     LeaveOutRegressor,
     PartitaError,
     StoreError,
@@ -186,13 +187,25 @@ def swap(values, k=0):
 
 def test_submodels_of_other_columns_are_refused(tmp_path):
     """Where a unit reached another submodel than the manifest says, its radius would be false."""
-    for k, name in enumerate(["units", "leave-out", "labels"]):
-        path = store.save(fitted(name), tmp_path / str(k))
-        change_manifest(
-            path, lambda m: m["partition"]["sets"].insert(0, m["partition"]["sets"].pop())
-        )
-        with pytest.raises(StoreError, match=r"gives (it \d+|a submodel other columns)"):
-            store.load(path)
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=6).fit(TABLE.iloc[:, :12], Y)
+    path = store.save(clf, tmp_path / "equally many")
+    change_manifest(path, lambda manifest: swap(manifest["partition"]["sets"]))
+    with pytest.raises(StoreError, match="gives a submodel other columns than it was fitted on"):
+        store.load(path)
+    left_out = LeaveOutClassifier(GaussianNB(), n_groups=6).fit(TABLE.iloc[:, :12], Y)
+    path = store.save(left_out, tmp_path / "left out")
+    change_manifest(path, lambda manifest: swap(manifest["leave_out"]["left_out"], 1))
+    with pytest.raises(StoreError, match="gives a submodel other columns than it was fitted on"):
+        store.load(path)
+
+
+def test_submodels_of_more_columns_are_refused(tmp_path):
+    """Columns without names are counted."""
+    path = store.save(fitted("labels"), tmp_path / "m")
+    assert [len(own) for own in fitted("labels").partition_] == [5, 4, 4]
+    change_manifest(path, lambda manifest: swap(manifest["partition"]["sets"]))
+    with pytest.raises(StoreError, match="was fitted on 5 columns, and the partition gives it 4"):
+        store.load(path)
 
 
 def test_texts_are_not_numbers(tmp_path):
