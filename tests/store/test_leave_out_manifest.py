@@ -145,6 +145,9 @@ def test_a_manifest_whose_sets_prove_nothing_is_refused(case, saved):
 def test_one_model_cannot_pose_as_all_members(tmp_path):
     path = store.save(fitted("masked"), tmp_path / "m")
     change_manifest(path, lambda m: leave_out(m, training="attackable"))
+    with pytest.raises(StoreError, match="its counts are not those of its units"):
+        store.load(path)
+    change_manifest(path, lambda m: m["counts"].update(trusted=[]))
     with pytest.raises(StoreError, match="1 submodel files for"):
         store.load(path)
     path = store.save(fitted("leave-out"), tmp_path / "all")

@@ -7,7 +7,7 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from partita.tables._fingerprint import footers_of, last_change_of, sha256_of
+from partita.tables._fingerprint import changes_of, footers_of, sha256_of
 
 
 def test_a_hash_is_that_of_the_content_and_for_a_folder_of_all_names_and_contents(tmp_path):
@@ -38,9 +38,18 @@ def test_footers_tell_tables_apart_without_reading_them(tmp_path):
     assert footers_of(folder) != before
 
 
-def test_the_newest_file_of_a_folder_says_when_it_changed(tmp_path):
+def test_every_file_of_a_folder_says_when_it_changed(tmp_path):
+    """Also an older one, into which content was copied with its times."""
     for name, seconds in (("1.parquet", 100), ("2.parquet", 200), ("_log", 300)):
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (seconds, seconds))
-    assert last_change_of(tmp_path) == 200 * 10**9
-    assert last_change_of(tmp_path / "1.parquet") == 100 * 10**9
+    before = changes_of(tmp_path)
+    os.utime(tmp_path / "_log", (400, 400))  # which is no part of the table
+    assert changes_of(tmp_path) == before
+    os.utime(tmp_path / "1.parquet", (150, 150))
+    assert changes_of(tmp_path) != before
+    os.utime(tmp_path / "1.parquet", (100, 100))
+    assert changes_of(tmp_path) == before
+    os.truncate(tmp_path / "1.parquet", 1)
+    os.utime(tmp_path / "1.parquet", (100, 100))
+    assert changes_of(tmp_path) != before

@@ -127,6 +127,9 @@ def test_a_checkpoint_of_another_environment_is_refused(interrupted):
     torch.save({**state, "environment": state["environment"] | {"threads": 64}}, file)
     with pytest.raises(InputError, match="was trained with threads=64, and here it is"):
         trained(X, y, config, checkpoint=file)
+    torch.save({**state, "environment": state["environment"] | {"partita": "0.0"}}, file)
+    with pytest.raises(InputError, match=r"was trained with partita='0\.0', and here it is"):
+        trained(X, y, config, checkpoint=file)
 
 
 def test_a_checkpoint_of_another_version_is_refused(interrupted):

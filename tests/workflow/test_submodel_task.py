@@ -42,6 +42,10 @@ def test_a_submodel_reads_its_own_columns_alone(table, tmp_path):
 def test_a_table_that_changes_during_the_fit_is_refused(table, tmp_path):
     training = open_training(table, "y", units_ignoring("part", "value"))
     source = pickle.loads(pickle.dumps(TrainingData.of(training)))
+    table_before = (table / "b.parquet").read_bytes()
+    (table / "b.parquet").write_bytes(table_before)  # as many rows, and perhaps others
+    with pytest.raises(InputError, match="has changed since it was opened, and results of two"):
+        source.open()
     (table / "b.parquet").unlink()
     with pytest.raises(
         InputError, match="has 300 rows, and had 569 when the fit began: it must not change"

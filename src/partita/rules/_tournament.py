@@ -137,6 +137,11 @@ class Tournament(GapRule):
         offset = None if _is_number(self.offset) and not self.offset else self.offset
         return type(self)(margin=self.margin, prior=self.prior, offset=offset)
 
+    def _check_labels(self, n_labels: int) -> None:
+        """Refuse settings that are for another number of labels, or missing."""
+        self.head_start(n_labels)
+        self._shift(n_labels)
+
     def _log_shares(self, n_labels: int) -> Array:
         if self.shares is None:
             name, value = ("prior", self.prior) if self.prior else ("offset", self.offset)

@@ -28,6 +28,7 @@ from ._layout import (
 from ._manifest import LIBRARIES, from_manifest
 from ._manifest_checks import LARGEST_MANIFEST, damaged, parse_manifest
 from ._skops import load_estimator
+from ._submodel_checks import check_submodels
 
 VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
 
@@ -159,6 +160,10 @@ def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> An
         model.estimators_ = [estimator(name) for name in names]
     else:
         model.estimators_ = _networks(read, files, networks, model)
+    try:
+        check_submodels(model)
+    except InputError as exc:
+        raise damaged(exc) from exc
     return model
 
 

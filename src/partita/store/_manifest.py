@@ -21,11 +21,14 @@ from ..errors import StoreError
 from ..partition._partition import Overlap, Partition
 from ..partition._units import Units
 from ..rules import Median, Plurality, Rule, RunOff, TopK, Tournament
+from ._layout import MANIFEST
 from ._leave_out_manifest import build_leave_out, leave_out_facts
 from ._manifest_checks import (
     FORMAT,
     check_consistent,
+    check_counts,
     check_kinds,
+    check_unit_names,
     count_columns,
     gate_of,
     image_shape,
@@ -112,7 +115,7 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     units_ = Units(
         tuple(map(tuple, units["columns"])),
         tuple(units["names"]),
-        str(units["kind"]),
+        units["kind"],
         tuple(units["trusted"]),
     )
     settings = {name: manifest["settings"][name] for name in SHARED_SETTINGS}
@@ -142,7 +145,7 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     )
     model.n_features_in_ = n_features
     model.kinds_ = manifest["kinds"]
-    model.labels_in_, model.numeric_ = None, [bool(is_number) for is_number in manifest["numeric"]]
+    model.labels_in_, model.numeric_ = None, list(manifest["numeric"])
     if manifest["feature_names"] is not None:
         model.feature_names_in_ = np.asarray(manifest["feature_names"], dtype=object)
     names = [str(name) for name in getattr(model, "feature_names_in_", range(n_features))]
@@ -151,7 +154,9 @@ def from_manifest(manifest: dict[str, Any]) -> Any:
     )
     model._validate_params()
     check_consistent(model)
-    check_kinds(model.kinds_, manifest["feature_names"])
+    check_counts(model.counts_, manifest["counts"])
+    check_unit_names(model, names)
+    check_kinds(model.kinds_, manifest["feature_names"], model.numeric_)
     return model
 
 
@@ -159,8 +164,12 @@ def _build_partition(
     cls: Any, manifest: dict[str, Any], units: Units, settings: dict[str, Any], seed: int
 ) -> Any:
     """The ensemble with its partition and its rule, not fitted yet."""
+    if manifest.get("leave_out") is not None:
+        raise StoreError(f"{MANIFEST} is damaged: a partition leaves nothing out")
     subsets, shifts = Partition(manifest["partition"]["sets"]), manifest["partition"]["shifts"]
     rule = RULES[manifest["rule"]["name"]](**manifest["rule"]["settings"])
+    if rule.get_params().keys() != manifest["rule"]["settings"].keys():
+        raise StoreError(f"{MANIFEST} is damaged: its rule lacks settings")
     rule.check()
     shape = image_shape(manifest["settings"]["image_shape"], count_columns(manifest))
     model = cls(
@@ -174,7 +183,9 @@ def _build_partition(
         **settings,
     )
     model.partition_ = (
-        subsets if shifts is None else Overlap(subsets, tuple(int(shift) for shift in shifts))
+        subsets
+        if shifts is None
+        else Overlap(subsets, tuple(whole_number(shift, "shifts") for shift in shifts))
     )
     model.units_, model.rule_ = units, rule
     return model

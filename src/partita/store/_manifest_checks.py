@@ -7,16 +7,21 @@ takes time and memory in proportion to its length.
 
 import json
 import math
+import re
+from collections import Counter
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
+from ..certificates import Counts
+from ..ensemble._ballots import FLOOR
 from ..errors import StoreError
-from ..rules import Median, TopK
+from ..partition._units import pixels
+from ..rules import Median, TopK, Tournament
 from ..rules._pooled import PooledValues
-from ..tables._kinds import KINDS
+from ..tables._kinds import KINDS, TEXT
 from ._layout import MANIFEST
 
 FORMAT = 2  # the newest; 1 has neither fallbacks nor ensembles that leave units out
@@ -24,16 +29,21 @@ LARGEST_MANIFEST = 256 * 2**20  # bytes
 LARGEST_INTEGER = 2**64  # labels may be unsigned
 LARGEST_LABELS = 2**26  # bytes of all labels
 MOST_GATE = 2**31
+PIXEL = re.compile(r"pixel \(\d+, \d+\)")  # the name of one
 MOST_ROWS = 2**53  # no table has more, and larger numbers are no longer exact as floats
 
 
 def parse_manifest(content: bytes) -> dict[str, Any]:
     """A manifest as plain data, if it is one that this version reads."""
     try:
-        found = json.loads(content, parse_int=_integer)
+        found = json.loads(
+            content,
+            parse_int=_integer,
+            parse_constant=_no_constant,
+            object_pairs_hook=_object,
+        )
+        whole_number(found["format"], "format", least=1)
         newer = found["format"] > FORMAT
-        if found["format"] < 1:
-            raise ValueError(f"format is {found['format']}")
         if not isinstance(found.get("about"), dict | None):
             raise TypeError("about is not an object")
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as exc:
@@ -61,6 +71,20 @@ def _integer(digits: str) -> int:
     if not -LARGEST_INTEGER < number < LARGEST_INTEGER:
         raise ValueError(f"the number {digits[:40]} is too large")
     return number
+
+
+def _no_constant(name: str) -> float:
+    """Refuse NaN and infinities, which JSON does not have and save() does not write."""
+    raise ValueError(f"it holds {name}")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, if no two of its entries have one name: readers would not agree."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = Counter(name for name, _ in pairs).most_common(1)[0][0]
+        raise ValueError(f"it holds {twice[:40]!r} twice")
+    return found
 
 
 def count_columns(manifest: dict[str, Any]) -> int:
@@ -128,7 +152,9 @@ def check_consistent(model: Any) -> None:
     """Check a model's parts against each other: units, partition, labels, rule, fixed vote."""
     if not all(isinstance(name, str) for name in model.units_.names):
         raise StoreError(f"{MANIFEST} is damaged: the name of a unit is not a text")
-    if len(model.numeric_) != model.n_features_in_:
+    if len(model.numeric_) != model.n_features_in_ or not all(
+        isinstance(is_number, bool) for is_number in model.numeric_
+    ):
         raise StoreError(
             f"{MANIFEST} is damaged: it does not say of each of its columns whether it holds "
             "numbers"
@@ -143,14 +169,21 @@ def check_consistent(model: Any) -> None:
     if model.partition_.n_units != len(model.units_):
         raise StoreError(f"{MANIFEST} is damaged: its partition is of other units")
     shifts = getattr(model.partition_, "shifts", ())
-    if len(set(shifts)) < len(shifts) or not all(
-        0 <= shift < len(model.partition_) for shift in shifts
+    if (
+        len(shifts) == 1
+        or len(set(shifts)) < len(shifts)
+        or not all(0 <= shift < len(model.partition_) for shift in shifts)
     ):
         raise StoreError(f"{MANIFEST} is damaged: the shifts of its overlapping sets are not valid")
     if hasattr(model, "classes_"):
         if not np.array_equal(np.unique(model.classes_), model.classes_):
             raise StoreError(f"{MANIFEST} is damaged: its labels are not in order")
-        if model.fixed_ballot_.shape != model.classes_.shape:
+        one_vote = [FLOOR] * (len(model.classes_) - 1) + [0.0]
+        if (
+            model.fixed_ballot_.shape != model.classes_.shape
+            or np.sort(model.fixed_ballot_).tolist()
+            != np.asarray(one_vote, dtype=np.float32).tolist()
+        ):
             raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
     is_regressor = model._task == "regression"
     if (
@@ -162,15 +195,66 @@ def check_consistent(model: Any) -> None:
         raise StoreError(
             f"{MANIFEST} is damaged: its rule or its fixed vote does not fit the model"
         )
+    _check_settled(model)
     if isinstance(model.rule_, TopK) and model.rule_.k >= 2**31:
         raise StoreError(
             f"{MANIFEST} is damaged: k is {model.rule_.k}, of {len(model.classes_)} labels"
         )
 
 
-def check_kinds(kinds: dict[str, Any] | None, names: list[str] | None) -> None:
+def _check_settled(model: Any) -> None:
+    """Refuse a rule whose settings a fit would have settled, or that do not fit the labels."""
+    rule, classes = model.rule_, getattr(model, "classes_", np.empty(0))
+    settled = True
+    if isinstance(rule, Tournament):
+        settled = str(rule.resolve(None, classes).get_params()) == str(rule.get_params())
+        rule._check_labels(len(classes))
+    if isinstance(rule, Median):
+        centre = 0.0 if rule.centre is None else rule.centre
+        settled = bool(np.isfinite(rule.votes(np.zeros((1, 1)))).all())
+        settled = settled and model.fixed_ballot_.tolist() == centre
+    if not settled:
+        raise StoreError(
+            f"{MANIFEST} is damaged: the settings of {type(rule).__name__} are not those of a fit"
+        )
+
+
+def check_counts(counts: Counts, stored: dict[str, Any]) -> None:
+    """Refuse a manifest that says of a radius what does not follow from its units."""
+    if stored != {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)}:
+        raise StoreError(f"{MANIFEST} is damaged: its counts are not those of its units")
+
+
+def check_unit_names(model: Any, names: list[str]) -> None:
+    """Refuse units that go by the names of other columns, or of other pixels."""
+    units, shape = model.units_, getattr(model, "image_shape", None)
+    found = list(units.names)
+    expected = found  # sources may have any names
+    if not isinstance(units.kind, str):
+        raise StoreError(f"{MANIFEST} is damaged: the kind of its units is not a text")
+    if units.kind == "columns" and all(len(own) == 1 for own in units.columns):
+        own_names = [names[own[0]] for own in units.columns]
+        expected = own_names if sorted(own_names) == sorted(found) else found
+    if units.kind == "pixels" and shape is not None and all(map(PIXEL.fullmatch, found)):
+        whole = pixels(shape)
+        pixel_of = {column: k for k, own in enumerate(whole.columns) for column in own}
+        owners = [{pixel_of.get(column, -1) for column in own} for own in units.columns]
+        if all(len(own) == 1 and own != {-1} for own in owners):  # and not patches of pixels
+            expected = [whole.names[own.pop()] for own in owners]
+    if found != expected:
+        raise StoreError(f"{MANIFEST} is damaged: its units have the names of others")
+
+
+def check_kinds(kinds: dict[str, Any] | None, names: list[str] | None, numeric: list[bool]) -> None:
     """Refuse kinds of columns that are not known, or are those of other columns."""
-    if kinds is not None and (list(kinds) != names or not {*kinds.values()} <= {*KINDS, None}):
+    if kinds is not None and (
+        list(kinds) != names
+        or not {*kinds.values()} <= {*KINDS, None}
+        or any(
+            kind is not None and (kind != TEXT) != is_number
+            for kind, is_number in zip(kinds.values(), numeric, strict=True)
+        )
+    ):
         raise StoreError(f"{MANIFEST} is damaged: the kinds of its columns are not known")
 
 

@@ -1,9 +1,9 @@
 """A stored model that grows: submodels arrive one by one, perhaps from several machines.
 
 Each submodel is a file in the model's folder, written whole, and then a note of its hash in
-``unfinished/``, beside the plan of the fit. A submodel with a note and the right hash is finished;
-anything else is fitted again. The manifest comes last: until then the folder holds no model, or
-still an earlier one.
+``unfinished/``, beside the plan of the fit. A submodel with a note of this plan and the right hash
+is finished; anything else is fitted again. The manifest comes last: until then the folder holds no
+model, or still an earlier one.
 """
 
 import hashlib
@@ -51,13 +51,15 @@ class UnfinishedModel:
             )
         self.folder = check_place(folder).absolute()
         self._notes = self.folder / UNFINISHED
+        self._plan: str | None = None  # its hash
 
     def begin(self, plan: dict[str, Any]) -> None:
         """Begin or resume a fit; an error if the folder holds the beginning of another one.
 
         ``plan`` is everything that the submodels depend on.
         """
-        plan = json.loads(json.dumps(plan))
+        content = json.dumps(plan, indent=1)
+        plan, self._plan = json.loads(content), hashlib.sha256(content.encode()).hexdigest()
         place = self._notes / PLAN
         if place.is_file():
             try:
@@ -74,14 +76,17 @@ class UnfinishedModel:
                     "that one up"
                 )
             return
-        self._write("the plan", place, json.dumps(plan, indent=1).encode())
+        self._write("the plan", place, content.encode())
 
     def find(self, t: int) -> StoredSubmodel | None:
-        """Submodel t, if its file is complete."""
+        """Submodel t, if its file is complete and was fitted by this plan."""
         try:
-            stored = StoredSubmodel(**json.loads(self._note(t).read_bytes()))
+            note = json.loads(self._note(t).read_bytes())
+            if note.pop("plan") != self._plan:  # a note may outlive its plan
+                return None
+            stored = StoredSubmodel(**note)
             content = (self.folder / stored.name).read_bytes()
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
         same = (
             hashlib.sha256(content).hexdigest() == stored.sha256
@@ -95,8 +100,9 @@ class UnfinishedModel:
         file = stored_estimator(submodel_name(t), submodel)
         failure = submodel.cause if isinstance(submodel, FixedVote) else None
         stored = StoredSubmodel(t, file.name, **file.facts, failure=failure)
+        note = asdict(stored) | {"plan": self._plan}
         self._write(f"submodel {t}", self.folder / file.name, file.content)
-        self._write(f"submodel {t}", self._note(t), json.dumps(asdict(stored)).encode())
+        self._write(f"submodel {t}", self._note(t), json.dumps(note).encode())
         return stored
 
     def wait_for(self, stored: StoredSubmodel) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
+from .. import __version__
 from ..errors import InputError
 
 _GLOBAL_GENERATOR = RLock()
@@ -74,6 +75,7 @@ def training_environment(device: torch.device, deterministic: bool) -> dict[str,
         "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
         "deterministic": bool(deterministic),
         "torch": str(torch.__version__),
+        "partita": __version__,
         "threads": torch.get_num_threads() if device.type == "cpu" else None,
     }
 

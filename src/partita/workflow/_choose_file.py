@@ -3,7 +3,6 @@
 After an interruption, the same call resumes: each ensemble that was judged is stored until all are.
 """
 
-import hashlib
 import json
 import re
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from ._choice import Choice
 from ._choose import choose_among
 from ._choose_parts import Parts
 from ._held_out import HeldOut, hold_out
-from ._sweep import request_facts
+from ._sweep import request_facts, result_key
 from ._sweep_grid import Trial
 from ._training_table import TrainingTable
 
@@ -66,7 +65,7 @@ def choose_file(
     for ensemble in pair:
         ensemble.set_params(n_jobs=jobs)
     facts = request_facts(training, trial, rows, []) | {"radius": wish.radius}
-    key = hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+    key = result_key(training, trial, facts)
     found = choose_among(
         pair,
         (rows.learn, rows.y),
@@ -78,7 +77,7 @@ def choose_file(
         wish.submodels,
         wish.groups,
         verbose,
-        parts=Parts(folder, key),
+        parts=Parts(folder, key, training.check_unchanged),
         fallback_name=trial.estimator,
     )
     content = facts | found.as_dict() | {"held_out_how": rows.words, "warnings": rows.warnings()}

@@ -1,6 +1,7 @@
 """Candidates that were judged already, stored one by one so that an interrupted choice resumes."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,17 +21,20 @@ class Parts:
         Where the files go.
     key : str
         A hash of everything that the results depend on.
+    check : callable
+        Raises an error if results no longer belong to the key.
     """
 
     folder: Path
     key: str
+    check: Callable[[], None] = lambda: None
 
     def read(self, number: int, candidate: Candidate) -> list[Judged] | None:
         """What was judged of a candidate; None where that is not known."""
-        place = self._place(number)
-        if not place.is_file():
+        try:
+            stored = json.loads(self._place(number).read_bytes())
+        except (OSError, ValueError):  # there is none, or it was damaged
             return None
-        stored = json.loads(place.read_bytes())
         if stored["options"] != candidate.options:
             return None
         return [
@@ -40,6 +44,7 @@ class Parts:
 
     def write(self, number: int, candidate: Candidate, judged: list[Judged]) -> None:
         """Store what was judged of a candidate, its variants by their positions."""
+        self.check()
         plain = [
             (k, {name: value for name, value in vars(one).items() if name != "estimator"})
             for k, one in enumerate(judged)

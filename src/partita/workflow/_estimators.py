@@ -6,11 +6,15 @@ submodels of others are made.
 """
 
 import hashlib
+import inspect
 import sys
+from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -21,6 +25,7 @@ from .._support.optional import require
 from ..ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
 from ..ensemble._table_trees import TableTreesClassifier, TableTreesRegressor
 from ..errors import InputError
+from ..tables._fingerprint import sha256_of
 from ._tasks import TASKS, Task
 
 AUTO = "auto"  # the ensemble's own default
@@ -85,6 +90,57 @@ def code_hash(name: str) -> str | None:
     if not source or not Path(source).is_file():
         return None
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
+
+
+def code_of(estimator: Any) -> dict[str, str]:
+    """Hashes of the code that an estimator's classes and functions come from, by module.
+
+    Of a package without a version all files count, of any other its version and those modules.
+    """
+    found: dict[str, str] = {}
+    pending, seen = [estimator], set()
+    while pending:
+        part = pending.pop()
+        if id(part) in seen or isinstance(part, str | bytes | int | float | np.ndarray | None):
+            continue
+        seen.add(id(part))
+        if isinstance(part, Mapping):
+            pending += part.values()
+        elif isinstance(part, list | tuple | set):
+            pending += part
+        elif isinstance(part, partial):
+            pending += [part.func, part.args, part.keywords]
+        elif isinstance(part, type) or hasattr(part, "get_params"):
+            kind = part if isinstance(part, type) else type(part)
+            for base in kind.__mro__:
+                found |= _code_of_module(base)
+            pending += [] if isinstance(part, type) else part.get_params(deep=False).values()
+        else:
+            found |= _code_of_module(part if hasattr(part, "__qualname__") else type(part))
+    return found
+
+
+def _code_of_module(part: Any) -> dict[str, str]:
+    """The hash of the code that a class or function comes from; nothing of Python's own."""
+    module = str(getattr(part, "__module__", None) or "builtins")
+    package = module.partition(".")[0]
+    if package in sys.stdlib_module_names and package != "__main__":
+        return {}
+    top, own = sys.modules.get(package), sys.modules.get(module)
+    file = Path(getattr(own, "__file__", None) or "")
+    version, folders = getattr(top, "__version__", None), getattr(top, "__path__", ())
+    found = {} if version is None else {package: str(version)}
+    if not found and folders:
+        files = sorted(file for folder in folders for file in Path(folder).rglob("*.py"))
+        content = "".join(sha256_of(file) for file in files)
+        return {package: hashlib.sha256(content.encode()).hexdigest()}
+    if file.is_file():
+        return found | {module: sha256_of(file)}
+    try:  # typed into a notebook
+        source = inspect.getsource(part)
+    except (OSError, TypeError):
+        return found
+    return found | {f"{module}.{part.__qualname__}": hashlib.sha256(source.encode()).hexdigest()}
 
 
 def _numbers_and_texts() -> Any:

@@ -10,6 +10,8 @@ from copy import copy
 from pathlib import Path
 from typing import Any
 
+from sklearn import get_config
+
 from .._support.parallel import run_each
 from .._support.progress import Progress, log
 from ..ensemble._base import FeaturePartitionEnsemble
@@ -25,8 +27,9 @@ from ..store._manifest import to_manifest
 from ..store._save import stored_estimator
 from ..store._unfinished import StoredSubmodel, UnfinishedModel
 from ..tables._file import Split
-from ..tables._fingerprint import footers_of, last_change_of
+from ..tables._fingerprint import footers_of
 from ._cluster import connect, library_versions, run_on_cluster
+from ._estimators import code_of
 from ._submodel_task import TrainingData, fit_and_store, refit_hash
 from ._training_table import TrainingTable, open_training
 
@@ -234,8 +237,10 @@ def _resume_key(
     return facts | {
         "versions": library_versions(),
         "seed": plan.seed,
+        "config": get_config(),
         "estimator": stored_estimator(ESTIMATOR, plan.estimator).sha256,
+        "code": code_of(plan.estimator),
         "about": about,
-        "data_changed": last_change_of(training.file.path),
+        "data_changed": training.changes,
         "batch_rows": batch_rows,
     }

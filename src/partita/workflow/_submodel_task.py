@@ -17,6 +17,7 @@ from ..store._layout import submodel_name
 from ..store._save import stored_estimator
 from ..store._unfinished import StoredSubmodel, UnfinishedModel
 from ..tables._file import FileTable, Split
+from ..tables._fingerprint import check_unchanged
 from ..tables._open import open_file
 from ._schema import Schema
 from ._training_table import TrainingTable
@@ -36,18 +37,22 @@ class TrainingData:
         Which rows are meant.
     n_rows : int
         How many rows there were when the fit began.
+    changes : str
+        When its files were last written before the fit began (``changes_of``).
     """
 
     path: str
     schema: Schema
     split: Split | None
     n_rows: int
+    changes: str
 
     @classmethod
     def of(cls, training: TrainingTable) -> "TrainingData":
         """Where the tasks of a fit find this table."""
         path = str(training.file.path.absolute())
-        return cls(path, training.schema, training.split, training.file.n_rows)
+        split, n_rows = training.split, training.file.n_rows
+        return cls(path, training.schema, split, n_rows, training.changes)
 
     def open(self) -> tuple[FileTable, Array]:
         """The table, of which nothing is read yet, and the target."""
@@ -65,7 +70,13 @@ class TrainingData:
                 f"data {self.path!r} has {table.n_rows} rows, and had {self.n_rows} when the fit "
                 "began: it must not change"
             )
-        return table, self.schema.read_target(file)
+        y = self.schema.read_target(file)
+        self.check_unchanged()
+        return table, y
+
+    def check_unchanged(self) -> None:
+        """Refuse a table that has changed since the fit began."""
+        check_unchanged(self.path, self.changes)
 
 
 def fit_and_store(
@@ -87,4 +98,5 @@ def _fit(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> obje
     table, y = data.open()
     with exclusive(plan.serial):
         fitted: object = fit_submodel(plan, table, plan.encode_target(y), t, batch_rows)
+    data.check_unchanged()  # before the submodel counts as one of this table
     return fitted

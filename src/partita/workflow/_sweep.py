@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn import get_config
 
 from .. import __version__
 from .._support.atomic import write_atomic
@@ -27,7 +28,8 @@ from ..partition._choose_units import choose_units
 from ..rules import Rule
 from ..tables._fingerprint import sha256_of
 from ._certified_table import CertifiedTable
-from ._estimators import code_hash, named_estimator
+from ._cluster import library_versions
+from ._estimators import code_hash, code_of, named_estimator
 from ._held_out import HeldOut, hold_out
 from ._recommend import Score, full_model_entry, one_label_from, recommended, why_no_more
 from ._sweep_grid import Grid, Trial
@@ -162,6 +164,25 @@ def request_facts(
     }
 
 
+def result_key(training: TrainingTable, trial: Trial, request: dict[str, Any]) -> str:
+    """A hash of the request, and of all else that its results depend on."""
+    facts = {
+        "request": request,
+        "code": code_of(named_estimator(trial.estimator, training.task)),
+        "versions": library_versions(),
+        "config": get_config(),
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def read_part(path: Path) -> Any:
+    """A stored result; None where there is none, or none that can be read."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
 def _all_settings(
     rows: HeldOut,
     trial: Trial,
@@ -174,21 +195,20 @@ def _all_settings(
     verbose: int,
 ) -> list[dict[str, Any]]:
     """The curves of every setting; finished numbers of submodels are read from ``parts``."""
-    key = hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+    key = result_key(rows.training, trial, request)
     settings: list[dict[str, Any]] = []
     for number, size in enumerate(sizes, start=1):
-        part = None if parts is None else parts / f"submodels-{size:04d}-{key[:16]}.json"
-        is_finished = part is not None and part.is_file()
+        part = None if parts is None else parts / f"submodels-{size:04d}-{key}.json"
+        found = None if part is None else read_part(part)
         if verbose:
             name = f"{size} submodel{'s' * (size > 1)}"
-            before = ", finished by an earlier run" if is_finished else ""
+            before = "" if found is None else ", finished by an earlier run"
             log(f"{name} ({number} of {len(sizes)}{before})")
-        if part is not None and is_finished:
-            settings += json.loads(part.read_bytes())
-            continue
-        found = _settings_of_size(rows, trial, rules, options, size, jobs, verbose)
-        if part is not None:
-            write_atomic(part, json.dumps(found).encode())
+        if found is None:
+            found = _settings_of_size(rows, trial, rules, options, size, jobs, verbose)
+            rows.training.check_unchanged()
+            if part is not None:
+                write_atomic(part, json.dumps(found).encode())
         settings += found
     return settings
 

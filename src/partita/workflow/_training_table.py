@@ -6,6 +6,7 @@ submodel may depend on columns that no attacker reaches, and on nothing else.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 from .._support.types import Array
@@ -14,7 +15,7 @@ from ..partition._units_file import UnitsFile, read_units
 from ..rules import Rule
 from ..tables._csv_options import CsvOptions
 from ..tables._file import File, FileTable, Split
-from ..tables._fingerprint import sha256_of
+from ..tables._fingerprint import changes_of, check_unchanged, sha256_of
 from ..tables._open import open_file
 from ._estimators import named_estimator
 from ._reference import Reference, read_reference
@@ -40,6 +41,8 @@ class TrainingTable:
         Labels or numbers.
     units_file : UnitsFile
         Units, trusted and ignored columns.
+    changes : str
+        Of the file (``changes_of``), before anything was read of it.
     split : (column, value), optional
         Only the rows with this value are learnt from.
     csv : CsvOptions, optional
@@ -54,6 +57,7 @@ class TrainingTable:
     y: Array
     task: Task
     units_file: UnitsFile
+    changes: str
     split: Split | None = None
     csv: CsvOptions | None = None
     reference: Reference | None = None
@@ -64,6 +68,10 @@ class TrainingTable:
         kind = self.file.kind(self.target)
         ignore = self.units_file.ignore
         return Schema(self.table.kinds, ignore, self.target, kind, self.task, self.csv)
+
+    def check_unchanged(self) -> None:
+        """Refuse to go on where the file has changed since it was opened."""
+        check_unchanged(self.file.path, self.changes)
 
     def with_reference(self, path: Any, exchanges: int = 0) -> "TrainingTable":
         """The same table, with trusted rows in a file that its partition is learnt from."""
@@ -171,6 +179,7 @@ def open_training(
     TrainingTable
         Of a Parquet file only the target is read.
     """
+    changes = changes_of(data) if Path(data).exists() else ""  # which open_file refuses
     file = open_file(data, split=split, csv=csv)
     file.check_column(target, "target")
     names = [name for name in file.names if name != target]
@@ -182,7 +191,7 @@ def open_training(
     chosen = choose_task(task, kind, raw, target)
     y = chosen.as_learnt(raw, kind)
     chosen.check_target(target, kind, y)
-    return TrainingTable(file, table, target, y, chosen, units_file, split, csv)
+    return TrainingTable(file, table, target, y, chosen, units_file, changes, split, csv)
 
 
 def _units_file(units: Any, names: Sequence[str]) -> UnitsFile:
