@@ -154,16 +154,16 @@ BUGS = [
     Bug(
         "interval: one vote too narrow",
         "rules/_median.py",
-        "array[:, middle - radius] if",
-        "array[:, middle - radius + 1] if",
+        "ordered[:, middle - radius]",
+        "ordered[:, middle - radius + 1]",
         (RULES, "tests/ensemble/test_regressor.py"),
     ),
     Bug(
         "stretch: votes certified as they are, and predicted stretched",
         "rules/_median.py",
-        "array, low, high = self.check_bounds(votes, lower, upper)\n        radius",
-        "array, low, high = self.check_bounds(votes, lower, upper)\n"
-        "        array = np.asarray(votes, dtype=np.float64)\n        radius",
+        "values, low, high = self.check_bounds(votes, lower, upper)\n        check_cover",
+        "values, low, high = self.check_bounds(votes, lower, upper)\n"
+        "        values = as_values(votes)\n        check_cover",
         ("tests/ensemble/test_regressor.py", RULES),
     ),
     # ---- units that reach several submodels ----
@@ -327,8 +327,8 @@ BUGS = [
     Bug(
         "the prior forgotten where units overlap",
         "rules/_tournament.py",
-        'return kernels.gaps("tournament", ballots, self._setting(n_labels), shift)',
-        'return kernels.gaps("tournament", ballots, self._setting(n_labels), None)',
+        'return kernels.gaps("tournament", scores, self._setting(n_labels), shift)',
+        'return kernels.gaps("tournament", scores, self._setting(n_labels), None)',
         (REACH,),
     ),
     Bug(
@@ -497,15 +497,15 @@ BUGS = [
     Bug(
         "top-k: a label nobody knows is certified",
         "ensemble/_label_decisions.py",
-        "radius = np.where(known, proof.radius, -1)",
-        "radius = proof.radius",
+        "proof = replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))",
+        "proof = replace(proof, truth=labels)",
         ("tests/ensemble/test_classifier.py",),
     ),
     Bug(
         "overlap: units counted as if each reached one submodel",
         "ensemble/_base.py",
-        "        if isinstance(self.partition_, Partition):\n            return {}",
-        "        if True:\n            return {}",
+        "overlap = isinstance(self.partition_, Overlap)",
+        "overlap = False",
         ("tests/partition/test_guarantee.py", "tests/test_proof.py"),
     ),
     Bug(
@@ -641,9 +641,9 @@ BUGS = [
     Bug(
         "certified table: another rule's radius",
         "workflow/_certified_table.py",
-        "        return replace(self, model=model)\n",
+        "        return replace(self, model=model, ballots=replace(self.ballots, rule=decides))\n",
         "        other = copy(self)\n"
-        "        object.__setattr__(other, 'model', model)\n"
+        "        object.__setattr__(other, 'ballots', replace(self.ballots, rule=decides))\n"
         "        return other\n",
         ("tests/workflow/test_certified_table.py",),
     ),
@@ -730,29 +730,29 @@ BUGS = [
     Bug(
         "gate: open above it only",
         "rules/_gate.py",
-        "(proof.radius >= gate) |",
-        "(proof.radius > gate) |",
+        "(vote.radius >= self.gate) |",
+        "(vote.radius > self.gate) |",
         (GATE,),
     ),
     Bug(
         "gate: the radius is not reduced",
         "rules/_gate.py",
-        "left = np.where(unbreakable, proof.radius, proof.radius - gate)",
-        "left = proof.radius",
+        "return np.where(unbreakable, vote.radius, np.maximum(vote.radius - self.gate, 0))",
+        "return vote.radius",
         (GATE,),
     ),
     Bug(
         "gate: the full model is consulted where the vote has nothing to spare",
         "rules/_gate.py",
-        "prediction=np.where(opened, proof.prediction, fallback)",
-        "prediction=np.where(opened & (left > 0), proof.prediction, fallback)",
+        "prediction=np.where(opened, proof.prediction, labels)",
+        "prediction=np.where(opened & (left > 0), proof.prediction, labels)",
         (GATE,),
     ),
     Bug(
         "gate: the full model's rows keep the vote's radius",
         "rules/_gate.py",
         "radius=np.where(opened, left, 0)",
-        "radius=np.where(opened, left, proof.radius)",
+        "radius=np.where(opened, left, left + 1)",
         (GATE, "tests/rules/test_gate.py"),
     ),
     Bug(
@@ -764,10 +764,17 @@ BUGS = [
     ),
     Bug(
         "gate: certified without it",
-        "ensemble/_label_decisions.py",
-        "        proof = self._behind_gate(self._vote(ballots, cover, time_limit), fallback)\n",
-        "        proof = self._vote(ballots, cover, time_limit)\n",
+        "ensemble/_base.py",
+        "rule = Gated(self.rule_, gate) if gate else self.rule_",
+        "rule = self.rule_",
         ("tests/ensemble/test_label_decisions.py", "tests/workflow/test_certified_table.py"),
+    ),
+    Bug(
+        "gate: other units than its own leave it open",
+        "rules/_gate.py",
+        "proof = self.rule.certify(checked, both, cover, time_limit)",
+        "proof = self.rule.certify(checked, reach, cover, time_limit)",
+        (GATE,),
     ),
     Bug(
         "gate, one attacker: the units that keep it open are forgotten",
@@ -892,8 +899,8 @@ BUGS = [
     Bug(
         "leave out, values: more groups than the design allows",
         "rules/_pooled.py",
-        "        if radius > self.radius:\n",
-        "        radius = min(radius, self.radius)\n        if radius > self.radius:\n",
+        "            if radius > self.radius:\n",
+        "            radius = min(radius, self.radius)\n            if radius > self.radius:\n",
         (AGREEMENT,),
     ),
     Bug(
@@ -913,8 +920,8 @@ BUGS = [
     Bug(
         "leave out: ballots are read past their end",
         "rules/_pooled.py",
-        "    if array.shape[1] != expected:\n",
-        "    if array.shape[1] > expected:\n",
+        "    if ballots.shape[1] != expected:\n",
+        "    if ballots.shape[1] > expected:\n",
         ("tests/rules/test_pooled.py",),
     ),
     Bug(
@@ -965,13 +972,6 @@ BUGS = [
         "if owners.setdefault(unit, t) != t:",
         "if owners.setdefault(unit, t) < 0:",
         ("tests/partition/test_choose_partition.py",),
-    ),
-    Bug(
-        "leave out: one group that crashes its members stops the fit",
-        "ensemble/_leave_out.py",
-        "return sum(len(groups) > 0 for groups in self.partition_.left_out) - 1",
-        "return len(self.partition_) // 2",
-        (LEFT_OUT_PROOF, "tests/ensemble/test_leave_out.py"),
     ),
     Bug(
         "masks: a column is left unmasked",
@@ -1069,7 +1069,7 @@ BUGS = [
     Bug(
         "leave-out: another rule counts members",
         "ensemble/_leave_out.py",
-        "        if not isinstance(self.rule_, PooledRule):",
+        "        if not isinstance(ballots.rule, PooledRule):",
         "        if False:",
         ("tests/ensemble/test_leave_out.py",),
     ),
@@ -1155,8 +1155,8 @@ BUGS = [
     Bug(
         "tables: overlapping sets counted as if they were apart",
         "reproduce/_partition_runs.py",
-        'reach = model._reach_options("bound", 1.0)',
-        "reach: dict[str, Any] = {}",
+        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule)",
+        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule, reach=None)",
         ("tests/reproduce/test_partition_runs.py",),
     ),
     # ---- silence ----
@@ -1205,7 +1205,7 @@ BUGS = [
     Bug(
         "silence: a median of an odd number stays odd",
         "rules/_median.py",
-        "odd = ballots.shape[1] % 2",
+        "odd = scores.shape[1] % 2",
         "odd = 0",
         (SILENCE,),
     ),
@@ -1218,23 +1218,23 @@ BUGS = [
     ),
     Bug(
         "silence: nobody can break a silence that is read from values",
-        "rules/_silenced.py",
-        "form = empty_gaps(n_rows, n_labels, n_submodels, self.full_vote if self.detected else 0)",
-        "form = empty_gaps(n_rows, n_labels, n_submodels, 0)",
+        "rules/_base.py",
+        "idle = self.full_vote if is_detected(ballots) else 0",
+        "idle = 0",
         (SILENCE,),
     ),
     Bug(
         "silence: idle submodels never vote in the top k",
-        "rules/_silenced.py",
-        "idle = np.full(len(rows), (n_submodels - number) * self.detected)",
-        "idle = np.zeros(len(rows))",
+        "rules/_base.py",
+        "idle = (n_submodels - number) * is_detected(ballots)",
+        "idle = 0",
         (SILENCE,),
     ),
     Bug(
         "silence: with head starts an empty vote is decided by the fixed ballot",
-        "rules/_silenced.py",
-        "return np.zeros(n_labels) if shift is None else np.asarray(shift)",
-        "return np.asarray(self.default)",
+        "rules/_tournament.py",
+        "return np.zeros(len(default)) if shift is None else shift",
+        "return default",
         (SILENCE,),
     ),
     Bug(
@@ -1246,22 +1246,22 @@ BUGS = [
     ),
     Bug(
         "silence: groups whose silence may be broken are taken for safe",
-        "rules/_silenced_pools.py",
-        "radius = self.radius - len(heard.silent)",
-        "radius = heard.design.radius",
+        "rules/_pooled.py",
+        "radius = self.radius - len(silent)",
+        "radius = design.radius",
         (SILENT_GROUPS,),
     ),
     Bug(
         "silence: one more group than the models without silent ones can spare",
-        "rules/_silenced_pools.py",
-        "design = self._design(len(silent), self.radius - (len(silent) + 1) // 2, len(models))",
-        "design = self._design(len(silent), self.radius - len(silent) // 2, len(models))",
+        "rules/_pooled.py",
+        "return Design(self.n_groups - n_silent, self.radius - (n_silent + 1) // 2, order, size)",
+        "return Design(self.n_groups - n_silent, self.radius - n_silent // 2, order, size)",
         (SILENT_GROUPS,),
     ),
     Bug(
         "silence: values that a broken silence brings back are left out",
-        "rules/_silenced_pools.py",
-        "beyond = self.radius if self.detected else design.radius",
+        "rules/_pooled.py",
+        "beyond = self.radius if is_detected(ballots) else design.radius",
         "beyond = design.radius",
         (SILENT_GROUPS,),
     ),
@@ -1280,10 +1280,10 @@ BUGS = [
         (SILENT_GROUPS,),
     ),
     Bug(
-        "silence: submodels are asked about silent sources",
+        "silence: the votes of silent sources count",
         "ensemble/_silent_sources.py",
-        "    ballots[abstains] = np.nan\n",
-        "",
+        "return table, Abstentions(np.asarray(abstains), default, detected, groups, quiet)",
+        "return table, Abstentions(np.zeros_like(abstains), default, detected, groups, quiet)",
         (SILENT_SOURCES,),
     ),
     Bug(
@@ -1319,8 +1319,8 @@ BUGS = [
     Bug(
         "parties: a silent party that nobody can own",
         "serve/_party_vote.py",
-        "silenced(self.rule, True, self._fixed_ballot(default))",
-        "silenced(self.rule, False, self._fixed_ballot(default))",
+        "Abstentions(silent, self.default, detected=True, units=silent)",
+        "Abstentions(silent, self.default, detected=False, units=silent)",
         (PARTIES,),
     ),
     Bug(
@@ -1630,13 +1630,6 @@ BUGS = [
         "rules/_certify.py",
         'return own, ""',
         'return Tournament(), ""',
-        ("tests/test_ballots.py",),
-    ),
-    Bug(
-        "ballots of a model with a fallback are certified as if it had none",
-        "ensemble/_classifier.py",
-        "rule = Gated(self.rule_, gate) if gate else self.rule_",
-        "rule = self.rule_",
         ("tests/test_ballots.py",),
     ),
 ]

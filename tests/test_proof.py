@@ -164,7 +164,8 @@ def test_certified_predictions_behind_a_gate_survive(settings):
         assert np.array_equal(after[safe], before.prediction[safe]), (r, attack.__name__)
         certified += np.count_nonzero(safe)
         changed += np.count_nonzero(after != before.prediction)
-        closed = attacked._by_fallback(attacked.ballots(corrupt_test))
+        given = attacked.ballots(corrupt_test)
+        closed = given.rule.by_fallback(given)
         overruled += np.count_nonzero(closed & (after != before.prediction))
     assert certified > 300
     assert changed > 100

@@ -47,7 +47,7 @@ PUBLIC = {
         "search_rules",
     ],
     "partita.audit": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
-    "partita.ballots": ["Ballots"],
+    "partita.ballots": ["Abstentions", "Ballots"],
     "partita.baselines": [
         "ConstantClassifier",
         "ConstantRegressor",

@@ -1,7 +1,8 @@
-"""Ballots: what every submodel says about every row, and the rule of the model that asked them.
+"""Ballots: every submodel's scores or values, who abstains, and the rule of the model.
 
 The waist of partita: what trains models ends here, and what decides and proves begins. Ballots of a
-fitted model carry its rule, so that nobody certifies another decision than the model's by mistake.
+fitted model carry its rule, so that no other decision than the model's is certified by mistake.
+Abstentions are a mask beside the scores: rules leave the masked scores out, whatever they are.
 """
 
 from dataclasses import dataclass, replace
@@ -10,8 +11,68 @@ from typing import Any
 import numpy as np
 
 from ._support.types import Array
+from .errors import InputError
 
-__all__ = ["Ballots"]
+__all__ = ["Abstentions", "Ballots"]
+
+
+@dataclass(frozen=True, eq=False)
+class Abstentions:
+    """Which submodels abstain in which rows, and whether an attacker could have faked it.
+
+    Attributes
+    ----------
+    submodels : array of bool, shape (n_samples, n_submodels)
+        Who abstains.
+    default : array of shape (n_classes,) or ()
+        The ballot that decides a row in which all submodels abstain.
+    detected : bool
+        Whether silence was read from the values, which the owner of a unit can write: then an
+        attacker can make a submodel abstain, and can make it vote again.
+    groups : array of bool, shape (n_samples, n_groups), or None
+        Of models that leave groups out: which groups are silent. It follows from that which
+        submodels abstain, but not the other way round.
+    units : array of bool, shape (n_samples, n_units), or None
+        Which units are silent, for people to read.
+
+    See Also
+    --------
+    Ballots : Holds them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.ballots import Abstentions, Ballots
+    >>> from partita.rules import Plurality
+    >>> silent = np.array([[False, False, False, True, True]])
+    >>> scores = np.eye(2)[[[0, 0, 0, 1, 1]]]
+    >>> ballots = Ballots(scores, Plurality(), abstentions=Abstentions(silent, default=[1.0, 0.0]))
+    >>> certify(ballots).radius.tolist()
+    [1]
+    """
+
+    submodels: Array
+    default: Any
+    detected: bool = False
+    groups: Array | None = None
+    units: Array | None = None
+
+    def take(self, rows: Any) -> "Abstentions":
+        """Return the abstentions in some of the rows.
+
+        Parameters
+        ----------
+        rows : slice, mask or list of int
+            Which rows.
+
+        Returns
+        -------
+        Abstentions
+            Theirs.
+        """
+        groups, units = (None if own is None else own[rows] for own in (self.groups, self.units))
+        return replace(self, submodels=self.submodels[rows], groups=groups, units=units)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -30,6 +91,11 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
     fallback : array of shape (n_samples, n_classes) or None
         The scores of the model that answers where the vote proves little, if there is one. No
         certificate depends on them.
+    abstentions : Abstentions or None
+        Who abstains; None: every submodel votes in every row. The scores of those who abstain are
+        numbers without meaning.
+    reach : array of bool, shape (n_units, n_submodels), or None
+        Which submodels each unit reaches, where units overlap; a radius then counts units.
 
     See Also
     --------
@@ -51,6 +117,30 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
     scores: Array
     rule: Any = None
     fallback: Array | None = None
+    abstentions: Abstentions | None = None
+    reach: Array | None = None
+
+    def __post_init__(self) -> None:
+        scores = np.asarray(self.scores)
+        object.__setattr__(self, "scores", scores)
+        silent, rows, labels = self.abstentions, scores.shape[:1], scores.shape[2:]
+        if silent is not None:
+            mask = np.asarray(silent.submodels)
+            if mask.dtype != np.bool_ or mask.shape != scores.shape[:2]:
+                raise InputError(
+                    f"abstentions holds {mask.dtype} of shape {mask.shape}: give truth values of "
+                    f"shape {scores.shape[:2]}, one for each row and submodel"
+                )
+            if np.shape(silent.default) != labels:
+                raise InputError(
+                    f"abstentions has a default of shape {np.shape(silent.default)}: give one "
+                    f"submodel's ballot, of shape {labels}"
+                )
+        if self.fallback is not None and np.shape(self.fallback) != (*rows, *labels):
+            raise InputError(
+                f"fallback has shape {np.shape(self.fallback)}: give one score for each row and "
+                f"class, of shape {(*rows, *labels)}"
+            )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         if copy:
@@ -78,10 +168,38 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
         if not isinstance(rows, slice | list | np.ndarray):
             return self.scores[rows]
         fallback = None if self.fallback is None else self.fallback[rows]
-        return replace(self, scores=self.scores[rows], fallback=fallback)
+        silent = None if self.abstentions is None else self.abstentions.take(rows)
+        return replace(self, scores=self.scores[rows], fallback=fallback, abstentions=silent)
+
+    @property
+    def n_voters(self) -> Array:
+        """How many submodels vote in each row: int (n_samples,)."""
+        if self.abstentions is None:
+            return np.full(len(self), self.shape[1])
+        return np.asarray((~self.abstentions.submodels).sum(axis=1))
+
+    def by_number_of_voters(self) -> list[tuple[Array, int, Array]]:
+        """Group the rows by how many submodels vote in them.
+
+        Returns
+        -------
+        list of tuple
+            For each number of voters that occurs: the rows, of shape (n,), the number, and which
+            submodels vote, of shape (n, number).
+        """
+        numbers, found = self.n_voters, []
+        for number in np.unique(numbers):
+            rows = np.flatnonzero(numbers == number)
+            if self.abstentions is None:
+                order = np.broadcast_to(np.arange(number), (len(rows), number))
+            else:
+                silent = self.abstentions.submodels[rows]
+                order = np.argsort(silent, axis=1, kind="stable")[:, :number]
+            found.append((rows, int(number), order))
+        return found
 
     def __repr__(self) -> str:
         names = ("rows", "submodels", "classes")
         sizes = [f"{size:,} {name}" for size, name in zip(self.shape, names, strict=False)]
-        rule = "" if self.rule is None else f"; rule {self.rule.brief()!r}"
+        rule = "" if self.rule is None else f"; rule {self.rule.without_fitted_state()!r}"
         return f"Ballots({', '.join(sizes)}{rule})"

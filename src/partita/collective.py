@@ -110,7 +110,8 @@ def certify_collective(
         has a smaller radius than the gate always counts as changed: it is the fallback's, which any
         attacker may own.
     reach : array-like of bool, shape (n_units, n_submodels), optional
-        Which submodels each unit reaches. By default each unit reaches one submodel.
+        Which submodels each unit reaches. By default that of the ballots; without one each unit
+        reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
     time_limit : float, default=60.0
@@ -198,7 +199,8 @@ def criticality(
         How the ballots decide. Required for an array; ballots of a fitted model bring its rule.
         With :class:`partita.rules.Gated`, any unit may change a row that the fallback answers.
     reach : array-like of bool, shape (n_units, n_submodels), optional
-        Which submodels each unit reaches. By default each unit reaches one submodel.
+        Which submodels each unit reaches. By default that of the ballots; without one each unit
+        reaches one submodel.
     lower, upper : float or array-like of shape (n_samples,), optional
         With ``rule=Median()``, which needs both: where each prediction must stay.
 
@@ -226,7 +228,7 @@ def criticality(
     """
     rule, _ = rule_of(ballots, rule)
     if isinstance(rule, PooledRule):
-        return np.asarray(rule.falls(ballots, 1, lower, upper).T[rule.unit_groups()])
+        return np.asarray(rule.breakable(ballots, 1, lower, upper).T[rule.unit_groups()])
     batch = _Batch(ballots, rule, reach, lower, upper)
     gate = batch.gate
     # the last line is for units that reach nothing (group -1)
@@ -259,7 +261,7 @@ def _by_agreement(
     if radius > rule.radius:
         everything = np.arange(n_rows)
         return Collective(n_rows, False, (), everything, n_rows, n_rows, radius)
-    falls = rule.falls(ballots, radius, lower, upper)
+    falls = rule.breakable(ballots, radius, lower, upper)
     worst = int(np.argmax(falls.sum(axis=0)))
     groups = next(islice(combinations(range(rule.n_groups), radius), worst, None))
     rows = np.flatnonzero(falls[:, worst])
@@ -284,12 +286,13 @@ class _Batch:
             self.ballots = as_ballots(ballots)
             self.own_radius = self.rule.decision(self.ballots).radius  # refuses NaN and infinities
         self.n_rows, n_submodels = self.ballots.shape[:2]
+        reach = self.ballots.reach if reach is None else reach
         self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
         check_gate(self.rule, self.gate, self.reach.overlaps)
 
     def blocks(self, rule: GapRule) -> Iterator[tuple[int, kernels.Gaps]]:
         """Yield the gaps of some rows at a time, and the first of these rows."""
-        step = max(1, kernels.BLOCK // max(1, self.ballots[:1].size))
+        step = max(1, kernels.BLOCK // max(1, self.ballots.scores[:1].size))
         for start in range(0, self.n_rows, step):
             rows = slice(start, start + step)
             yield start, rule.gaps(self.ballots[rows], *(bound[rows] for bound in self.bounds))

@@ -442,7 +442,8 @@ def test_a_fallback_answers_below_the_gate_in_every_command(partita, cancer, tmp
     found = json.loads(out)
     frame = pd.read_csv(test).drop(columns=["diagnosis", "id"])
     proof = model.certify(frame)
-    rows = model._by_fallback(model.ballots(frame))
+    ballots = model.ballots(frame)
+    rows = ballots.rule.by_fallback(ballots)
     assert found["fallback_rows"] == rows.sum() > 0
     written = pd.read_csv(tmp_path / "c.csv")
     assert np.array_equal(written["prediction"], proof.prediction)

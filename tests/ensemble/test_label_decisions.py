@@ -1,6 +1,7 @@
 """From ballots to labels and proofs: predictions, scores and certificates agree, gate or not."""
 
 from copy import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -57,13 +58,15 @@ def test_the_vote_decides_from_the_gate_on(clf):
         assert 0 < opened.mean() < 1
         assert np.array_equal(proof.prediction, np.where(opened, vote.prediction, full))
         assert np.array_equal(proof.radius, np.where(opened, vote.radius - gate, 0))
-        assert np.array_equal(with_gate(clf, gate)._by_fallback(clf.ballots(X[TEST])), ~opened)
+        ballots = with_gate(clf, gate).ballots(X[TEST])
+        assert np.array_equal(ballots.rule.by_fallback(ballots), ~opened)
         assert proof.counts == vote.counts
 
 
 def test_rows_of_the_fallback_are_scored_by_it(clf):
     shares = clf.predict_proba(X[TEST])
-    by_fallback = clf._by_fallback(clf.ballots(X[TEST]))
+    ballots = clf.ballots(X[TEST])
+    by_fallback = ballots.rule.by_fallback(ballots)
     expected = clf.fallback_model_.predict_proba(X[TEST])
     assert np.allclose(shares[by_fallback], expected[by_fallback], atol=1e-6)
     vote = with_gate(clf, 0).predict_proba(X[TEST])
@@ -73,10 +76,8 @@ def test_rows_of_the_fallback_are_scored_by_it(clf):
 def test_ballots_do_not_decide_alone_behind_a_gate(clf):
     ballots = clf.ballots(X[TEST])
     assert ballots.shape[1] == 13
-    with pytest.raises(ValueError, match="together with the fallback's scores"):
-        clf._decide(ballots)
-    with pytest.raises(ValueError, match="together with the fallback's scores"):
-        clf._certificates(ballots, clf._statement(clf.predict(X[TEST])))
+    with pytest.raises(InputError, match="no scores of a fallback"):
+        clf._decide(replace(ballots, fallback=None))
 
 
 @pytest.mark.parametrize("rule", ["runoff", RunOff(exact=True), TopK(2)], ids=str)

@@ -10,6 +10,7 @@ from itertools import combinations, combinations_with_replacement
 
 import numpy as np
 
+from partita.ballots import Abstentions, Ballots
 from tests.exhaustive import attacker
 
 
@@ -96,3 +97,12 @@ def union_cases(reach, lying, silent):
         for quiet in combinations(rest, min(silent, len(rest))):
             lies = reach[list(chosen)].any(axis=0)
             yield lies, reach[list(quiet)].any(axis=0) & ~lies
+
+
+def with_abstentions(scores, detected, default, rule=None):
+    """Ballots in which NaN stands for a submodel that abstains."""
+    array = np.asarray(scores, dtype=float)
+    silent = np.isnan(array).reshape(*array.shape[:2], -1).all(axis=2)
+    gone = silent.reshape(*silent.shape, *[1] * (array.ndim - 2))
+    abstentions = Abstentions(silent, default, detected)
+    return Ballots(np.where(gone, 0, array), rule, abstentions=abstentions)

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from partita import certify_collective, criticality
+from partita.ballots import Ballots
 from partita.rules import Gated, Plurality, Tournament
-from partita.rules._gate import gated
 from tests.exhaustive import attacker
 from tests.exhaustive.cases import rows_and_reaches
 
@@ -41,10 +41,11 @@ def attacks(row, taken, rule):
     return ballots
 
 
-def behind(rule, ballots, gate, fallback, **options):
+def behind(rule, ballots, gate, fallback, reach=None, cover="bound"):
     """What is predicted and certified where the full model says ``fallback`` of every row."""
-    vote = rule.certify(ballots, **options)
-    return gated(vote, gate, np.full(len(ballots), fallback))
+    answers = np.eye(ballots.shape[2])[np.full(len(ballots), fallback)]
+    given = Ballots(ballots, fallback=answers, reach=reach)
+    return (Gated(rule, gate) if gate else rule).certify(given, cover=cover)
 
 
 def falls(row, taken, rule, gate, before, **options):
@@ -116,7 +117,7 @@ def test_the_full_model_answers_below_the_gate_and_nothing_is_proven_there():
     for row in attacker.profiles(np.random.default_rng(3), 200, 3, 6):
         vote = Plurality().certify(row[None])
         for gate, fallback in product(GATES, range(3)):
-            proof = gated(vote, gate, np.array([fallback]))
+            proof = behind(Plurality(), row[None], gate, fallback)
             if vote.radius[0] < gate:
                 assert proof.prediction[0] == fallback
                 assert proof.radius[0] == 0
@@ -135,14 +136,31 @@ def test_overlapping_units_behind_a_gate_of_one(rule, cover):
     most = 6 if isinstance(rule, Plurality) else 4
     certified = 0
     for row, reach in rows_and_reaches(4, 150 if most == 6 else 100, most_submodels=most):
-        vote = rule.certify(row[None], reach=reach, cover=cover)
-        proof = gated(vote, 1, np.array([(vote.prediction[0] + 1) % 3]))
+        other = (rule.decide(row[None])[0] + 1) % 3
+        proof = behind(rule, row[None], 1, other, reach=reach, cover=cover)
         before, radius = int(proof.prediction[0]), int(proof.radius[0])
         for size in range(1, min(radius, len(reach)) + 1):
             for taken in every_set(reach, size):
                 assert not falls(row, taken, rule, 1, before, reach=reach), (row, reach)
         certified += radius > 0
     assert certified > 5
+
+
+@pytest.mark.parametrize("rule", [Plurality(), Tournament()], ids=repr)
+def test_other_units_than_those_that_open_the_gate(rule):
+    """Patches, say: the gate wants a radius in submodels, and each patch touches several."""
+    certified = 0
+    for row, reach in rows_and_reaches(5, 400, most_submodels=5):
+        other = (rule.decide(row[None])[0] + 1) % 3
+        given = Ballots(row[None], fallback=np.eye(3)[[other]])
+        proof = Gated(rule).certify(given, reach)
+        before, radius = int(proof.prediction[0]), int(proof.radius[0])
+        assert before == Gated(rule).decide(given)[0]
+        for size in range(1, min(radius, len(reach)) + 1):
+            for taken in every_set(reach, size):
+                assert not falls(row, taken, rule, 1, before), (row, reach)
+        certified += radius > 0
+    assert certified > 4
 
 
 def test_an_overlapping_bound_may_fall_by_more_than_one():

@@ -4,16 +4,16 @@ Liars, submodels that fall silent beside them, silence that is declared, and sil
 fake or break: every choice and every ballot, on small cases.
 """
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 import pytest
 
-from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.rules._gate import gated, is_open
-from partita.rules._silenced import silenced
+from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
 from tests.exhaustive import attacker, silent_attacker
 from tests.exhaustive.cases import DECISIONS, random_reach
+from tests.exhaustive.silent_attacker import with_abstentions
 
 MARGIN = 2.0
 RULES = [Plurality(), RunOff(), RunOff(exact=True), Tournament(), Tournament(margin=MARGIN)]
@@ -81,7 +81,7 @@ def test_rows_with_silence_against_every_attack(rule, detected):
     for row in attacker.profiles(rng, 60 if margin == 0 else 20, 3, SMALL[margin]):
         absent = rng.random(len(row)) < 0.4
         quiet = np.where(absent[:, None], np.nan, row)
-        proof = silenced(rule, detected, one_hot(1, 3)).certify(quiet[None])
+        proof = rule.certify(with_abstentions(quiet[None], detected, one_hot(1, 3)))
         assert proof.prediction[0] == silent_attacker.decision(row, absent, decide, margin, 1)
         check_every_pair(proof, row, absent, decide, margin, 1, detected)
 
@@ -100,7 +100,7 @@ def test_head_starts_and_silence(margin, detected):
         check_every_pair(rule.certify(row[None]), row, nobody, decide, margin, default, False)
         absent = rng.random(len(row)) < 0.4
         quiet = np.where(absent[:, None], np.nan, row)
-        proof = silenced(rule, detected, one_hot(1, 3)).certify(quiet[None])
+        proof = rule.certify(with_abstentions(quiet[None], detected, one_hot(1, 3)))
         assert proof.prediction[0] == silent_attacker.decision(row, absent, decide, margin, default)
         check_every_pair(proof, row, absent, decide, margin, default, detected)
 
@@ -113,7 +113,7 @@ def test_a_prior_is_taken_out_of_ballots_that_are_there_alone():
     quiet = ballots.copy()
     quiet[:, 2:4] = np.nan
     alone = rule.certify(ballots[:, [0, 1, 4, 5]])
-    proof = silenced(rule, False, one_hot(0, 3)).certify(quiet)
+    proof = rule.certify(with_abstentions(quiet, False, one_hot(0, 3)))
     assert np.array_equal(proof.prediction, alone.prediction)
     assert np.array_equal(
         np.minimum(proof.radius, 4), np.minimum(alone.radius, 4)
@@ -129,7 +129,7 @@ def test_topk_and_silence(detected):
         decide = attacker.in_top(label, k)
         absent = rng.random(len(row)) < rng.choice([0, 0.5])
         quiet = np.where(absent[:, None], np.nan, row)
-        proofs = [silenced(TopK(k), detected, one_hot(1, 4)).certify(quiet[None], [label])]
+        proofs = [TopK(k).certify(with_abstentions(quiet[None], detected, one_hot(1, 4)), [label])]
         if not absent.any():
             proofs.append(TopK(k).certify(row[None], [label]))
         inside = silent_attacker.decision(row, absent, decide, 0.0, None)
@@ -153,7 +153,7 @@ def test_median_and_silence(detected):
     for votes, low, high, absent in some_medians(6, 250):
         quiet = np.where(absent, np.nan, votes)
         default = 4.0
-        proofs = [silenced(Median(), detected, default).certify(quiet[None], low, high)]
+        proofs = [Median().certify(with_abstentions(quiet[None], detected, default), low, high)]
         if not absent.any():
             proofs.append(Median().certify(votes[None], low, high))
         for proof in proofs:
@@ -174,7 +174,7 @@ def test_intervals_hold_where_votes_are_left_out(detected):
     for votes, _, _, absent in some_medians(7, 120, most=4):
         quiet = np.where(absent, np.nan, votes)
         for r in range(3):
-            low, high = silenced(Median(), detected, 4.0).interval(quiet[None], r)
+            low, high = Median().interval(with_abstentions(quiet[None], detected, 4.0), r)
             if r <= (len(votes) if detected else (~absent).sum()):
                 assert silent_attacker.median_survives(quiet, low[0], high[0], r, 0, 4.0, detected)
 
@@ -222,12 +222,12 @@ def test_a_gate_stays_open_beside_liars_and_silence(rule, detected):
     for row in attacker.profiles(rng, 160, 2, 5):
         absent = rng.random(len(row)) < rng.choice([0, 0.3])
         quiet, gate = np.where(absent[:, None], np.nan, row), int(rng.integers(1, 3))
-        hears = silenced(rule, detected, default)
-        vote = hears.certify(quiet[None])
-        if not is_open(vote, gate)[0]:
+        vote = rule.certify(with_abstentions(quiet[None], detected, default))
+        behind, wrong = Gated(rule, gate), np.eye(2)[1 - vote.prediction]
+        ballots = with_abstentions(quiet[None], detected, default)
+        proof = behind.certify(replace(ballots, fallback=wrong))
+        if proof.prediction[0] != vote.prediction[0]:
             continue
-        proof = gated(vote, gate, 1 - vote.prediction)
-        assert proof.prediction[0] == vote.prediction[0]
         for r, m in pairs(len(row)):
             if not proof.survives(r, m)[0]:
                 continue
@@ -237,8 +237,9 @@ def test_a_gate_stays_open_beside_liars_and_silence(rule, detected):
                 rows = np.repeat(np.where(gone[:, None], np.nan, row)[None], len(said), axis=0)
                 rows[:, lies] = said
                 attacked.append(rows)
-            after = hears.certify(np.concatenate(attacked))
-            now = gated(after, gate, np.full(len(after), 1 - vote.prediction[0]))
+            ballots = with_abstentions(np.concatenate(attacked), detected, default)
+            fallback = np.repeat(wrong, len(ballots), axis=0)
+            now = behind.certify(replace(ballots, fallback=fallback))
             assert (now.prediction == vote.prediction[0]).all(), (row.tolist(), r, m, gate)
             claimed += r + m > 0
     assert claimed > 10

@@ -10,9 +10,9 @@ from itertools import chain, combinations, product
 import numpy as np
 import pytest
 
+from partita.ballots import Abstentions, Ballots
 from partita.rules import Agreement
 from partita.rules._pooled import PooledLabels, PooledValues
-from partita.rules._silenced import silenced
 from tests.exhaustive.left_out_attacker import every_set
 
 DESIGNS = [(4, 1), (5, 1), (5, 2)]  # groups, radius
@@ -83,18 +83,19 @@ def label_cases(seed, how_many, n_groups, radius):
         yield sets, votes, silent
 
 
-def ballots_with(scores, sets, silent, n_groups):
-    """Ballots of one member per model, a full model, and the flags of the groups."""
-    out = np.zeros((1, len(sets) + 1 + n_groups, *scores.shape[1:]))
+def ballots_with(scores, sets, silent, n_groups, detected=False, default=(0.0, -1.0)):
+    """Ballots of one member per model and, for labels, of a full model."""
+    full = scores.ndim == 2
+    out = np.zeros((1, len(sets) + full, *scores.shape[1:]))
     out[0, : len(sets)] = scores
-    for d, groups in enumerate(sets):
-        if not silent <= set(groups):
-            out[0, d] = np.nan
-    if silent:
-        out[0, len(sets)] = np.nan
-    for group in silent:
-        out[0, len(sets) + 1 + group] = np.nan
-    return out
+    abstains = [not silent <= set(groups) for groups in sets] + [bool(silent)] * full
+    quiet = [group in silent for group in range(n_groups)]
+    return Ballots(
+        out,
+        abstentions=Abstentions(
+            np.array([abstains]), np.asarray(default), detected, np.array([quiet])
+        ),
+    )
 
 
 def pooled(sets):
@@ -107,14 +108,14 @@ def test_labels_with_silent_groups_against_every_attack(n_groups, radius, detect
     proven = 0
     for sets, votes, silent in label_cases(1, 60, n_groups, radius):
         rule = PooledLabels(radius, n_groups, pooled(sets), len(sets), as_probabilities=False)
-        ballots = ballots_with(np.eye(2)[votes], sets, silent, n_groups)
-        proof = silenced(rule, detected, np.array([0.0, -1.0])).certify(ballots)
+        ballots = ballots_with(np.eye(2)[votes], sets, silent, n_groups, detected)
+        proof = rule.certify(ballots)
         truth = label(votes, sets, n_groups, radius, silent)
         if truth is not None:
             assert proof.prediction[0] == truth
         others = set(range(n_groups)) - silent
         reachable = range(n_groups) if detected else others
-        falls = [silenced(rule, detected, np.zeros(2)).falls(ballots, q)[0] for q in (1, 2)]
+        breakable = [rule.breakable(ballots, q)[0] for q in (1, 2)]
         for q in range(1, int(proof.radius[0]) + 1):
             proven += 1
             for attacked in subsets(reachable, q):
@@ -124,7 +125,7 @@ def test_labels_with_silent_groups_against_every_attack(n_groups, radius, detect
         for q in (1, 2):
             for k, groups in enumerate(combinations(range(n_groups), q)):
                 attacked = frozenset(groups) if detected else frozenset(groups) - silent
-                if not falls[q - 1][k] and truth is not None:
+                if not breakable[q - 1][k] and truth is not None:
                     assert label_survives(
                         votes, sets, n_groups, radius, silent, attacked, detected, truth
                     )
@@ -175,15 +176,14 @@ def test_values_with_silent_groups_stay_in_their_intervals(n_groups, radius, det
     for sets, _, silent in label_cases(3, 40, n_groups, radius):
         values = (rng.normal(size=len(sets)) ** 3).round(1)  # far apart, some of them
         rule = PooledValues(radius, n_groups, pooled(sets))
-        quiet = silenced(rule, detected, np.array(0.0))
-        ballots = np.delete(ballots_with(values, sets, silent, n_groups), len(sets), axis=1)
+        ballots = ballots_with(values, sets, silent, n_groups, detected, 0.0)
         if len(silent) <= 2 * radius:
             expected = value(values, sets, n_groups, radius, silent)
-            assert quiet.decide(ballots)[0] == pytest.approx(expected)
+            assert rule.decide(ballots)[0] == pytest.approx(expected)
         others = set(range(n_groups)) - silent
         for q in range(1, radius + 1):
-            low, high = quiet.interval(ballots, q)
-            proof = quiet.certify(ballots, low, high)
+            low, high = rule.interval(ballots, q)
+            proof = rule.certify(ballots, low, high)
             assert proof.radius[0] >= q
             if np.isinf(low[0]):
                 continue
@@ -192,8 +192,7 @@ def test_values_with_silent_groups_stay_in_their_intervals(n_groups, radius, det
                     for changed in attacked_values(values, sets, attacked, rng):
                         moved = value(changed, sets, n_groups, radius, now)
                         assert low[0] - 1e-12 <= moved <= high[0] + 1e-12
-            falls = quiet.falls(ballots, q, low, high)
-            assert not falls.any()
+            assert not rule.breakable(ballots, q, low, high).any()
 
 
 @pytest.mark.parametrize(("n_groups", "radius"), DESIGNS)
@@ -224,10 +223,7 @@ def test_an_attacker_may_break_silence_that_is_read_from_values():
     """What is proven where silence is declared is more than where it is detected."""
     sets, _ = every_set(5, 2)
     rule = PooledLabels(2, 5, pooled(sets), len(sets), as_probabilities=False)
-    ballots = ballots_with(np.eye(2)[np.zeros(5, int)], sets, frozenset({0, 1}), 5)
-    radii = [
-        int(silenced(rule, detected, np.zeros(2)).certify(ballots).radius[0])
-        for detected in (False, True)
-    ]
-    assert radii == [1, 0]
+    scores, silent = np.eye(2)[np.zeros(5, int)], frozenset({0, 1})
+    ballots = [ballots_with(scores, sets, silent, 5, detected) for detected in (False, True)]
+    assert [int(rule.certify(one).radius[0]) for one in ballots] == [1, 0]
     assert list(chain.from_iterable(sets)).count(0) == 4

@@ -158,7 +158,7 @@ def test_rows_on_which_no_models_agree_are_counted():
     noise = np.random.default_rng(0).permuted(X[900:960], axis=0)
     certified = CertifiedTable.of(clf, noise)
     facts = gather(certified, title="Noise")
-    agree = ~clf.rule_.falls(certified.ballots, 1)
+    agree = ~clf.rule_.breakable(certified.ballots, 1)
     unsettled = (~agree.any(axis=1)).sum()
     assert facts["leave_out"]["suspects"]["unsettled"] == unsettled > 0
     assert f"whatever is left out: {unsettled} of 60" in re.sub(r"\s+", " ", render(facts))

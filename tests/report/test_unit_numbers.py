@@ -24,7 +24,7 @@ def test_the_most_critical_unit_comes_first_and_counts_its_rows(cancer):
     assert [unit["critical"] for unit in facts["units"]] == sorted(critical.values(), reverse=True)
     worst = next(unit for unit in facts["units"] if unit["name"] == "worst")
     assert len(worst["columns"]) == 10
-    votes = certified.model.classes_[certified.ballots.argmax(axis=2)]
+    votes = certified.model.classes_[certified.ballots.scores.argmax(axis=2)]
     agreement = (votes == certified.prediction[:, None]).mean(axis=0)
     for unit in facts["units"]:
         assert unit["agreement"] == pytest.approx(agreement[unit["submodels"]].mean())

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from partita import certify
+from partita.ballots import Ballots
 from partita.errors import InputError
-from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
 from partita.rules._frontier import Frontier, in_units
-from partita.rules._gate import gated
 from partita.rules._reach import Reach
 
 
@@ -78,7 +78,8 @@ def test_topk_counts_voters_of_the_label_alone():
 def test_behind_a_gate_the_gate_must_stay_open():
     ballots = np.eye(2)[[[0] * 9, [0, 0, 0, 0, 0, 1, 1, 1, 1]]]
     vote = certify(ballots, "plurality")
-    proof = gated(vote, 1, np.array([1, 1]))
+    behind = Ballots(ballots, fallback=np.eye(2)[[1, 1]])
+    proof = Gated(Plurality()).certify(behind)
     assert proof.radius.tolist() == [3, 0]
     assert proof.prediction.tolist() == [0, 1]
     assert proof.silence_radius.tolist() == [7, 0]

@@ -4,41 +4,51 @@ import numpy as np
 import pytest
 
 from partita import InputError, certify, certify_collective, criticality
+from partita.ballots import Ballots
 from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
-from partita.rules._gate import check_gate, gated, is_open
+from partita.rules._gate import check_gate
 
-VOTES = certify(
-    np.eye(3)[[[0] * 7, [0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 0, 1]]],
-    rule="plurality",
-)
+SCORES = np.eye(3)[[[0] * 7, [0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 0, 1]]]
+VOTES = certify(SCORES, rule="plurality")
+
+
+def gated(scores, gate, labels, rule=None):
+    ballots = Ballots(np.asarray(scores), fallback=np.eye(np.shape(scores)[2])[labels])
+    return Gated(rule or Plurality(), gate).certify(ballots)
 
 
 def test_a_vote_decides_from_the_gate_on_and_its_radius_is_less_by_it():
     assert VOTES.radius.tolist() == [3, 1, 1, 0]
-    for gate, expected in {0: [3, 1, 1, 0], 1: [2, 0, 0, 0], 2: [1, 0, 0, 0]}.items():
-        proof = gated(VOTES, gate, np.array([1, 1, 1, 1]))
+    ballots = Ballots(SCORES, fallback=np.eye(3)[[1, 1, 1, 1]])
+    for gate, expected in {1: [2, 0, 0, 0], 2: [1, 0, 0, 0]}.items():
+        proof = Gated(Plurality(), gate).certify(ballots)
         assert proof.radius.tolist() == expected
         opened = VOTES.radius >= gate
-        assert np.array_equal(is_open(VOTES, gate), opened)
+        assert np.array_equal(Gated(Plurality(), gate).by_fallback(ballots), ~opened)
         assert np.array_equal(proof.prediction, np.where(opened, VOTES.prediction, 1))
         assert proof.counts == VOTES.counts
 
 
 def test_the_runner_up_of_an_overruled_vote_is_its_label():
-    proof = gated(VOTES, 2, np.array([1, 1, 0, 2]))
+    proof = gated(SCORES, 2, [1, 1, 0, 2])
     assert proof.prediction.tolist() == [0, 1, 0, 2]
     # the vote's runner-up; the vote's label; where both agree, the vote's runner-up again
     assert proof.runner_up.tolist() == [1, 0, 1, 0]
 
 
 def test_what_nothing_can_break_stays_so():
-    rule = Tournament(margin=0, offset=[9, 0])
-    vote = rule.certify(np.eye(2)[[[1, 1, 1]]])
+    rule, scores = Tournament(margin=0, offset=[9, 0]), np.eye(2)[[[1, 1, 1]]]
+    vote = rule.certify(scores)
     assert (vote.prediction[0], vote.radius[0]) == (0, 3)
     for gate in (1, 3, 5):
-        proof = gated(vote, gate, np.array([1]))
+        proof = gated(scores, gate, [1], rule)
         assert (proof.prediction[0], proof.radius[0]) == (0, 3)
-    assert gated(certify(np.zeros((2, 3, 1)), "plurality"), 2, np.zeros(2, int)).runner_up is None
+    assert gated(np.zeros((2, 3, 1)), 2, [0, 0]).runner_up is None
+
+
+def test_scores_of_a_fallback_are_needed():
+    with pytest.raises(InputError, match="ballots hold no scores of a fallback"):
+        Gated(Plurality()).certify(SCORES)
 
 
 @pytest.mark.parametrize("rule", [RunOff(), RunOff(exact=True), TopK(2)], ids=repr)

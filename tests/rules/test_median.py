@@ -66,7 +66,10 @@ def test_the_centre_is_learnt_from_trusted_targets_only():
     assert Median(stretch=2).resolve(y, np.empty(0)).centre == 2
     assert Median(stretch=2).resolve(None, np.empty(0)).centre is None
     assert Median(stretch=2, centre=7.0).resolve(y, np.empty(0)).centre == 7
-    assert repr(Median(stretch=2).resolve(y, np.empty(0)).brief()) == "Median(stretch=2)"
+    assert (
+        repr(Median(stretch=2).resolve(y, np.empty(0)).without_fitted_state())
+        == "Median(stretch=2)"
+    )
 
 
 def test_votes_are_stretched_away_from_the_centre():

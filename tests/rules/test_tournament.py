@@ -85,7 +85,7 @@ def test_an_offset_names_labels():
 
 
 def test_a_brief_rule_leaves_out_what_was_learnt():
-    assert repr(Tournament().resolve(Y, CLASSES).brief()) == (
+    assert repr(Tournament().resolve(Y, CLASSES).without_fitted_state()) == (
         "Tournament(margin=0.25, prior=1.0, offset=0.25)"
     )
-    assert repr(Tournament(offset=0).brief()) == "Tournament()"
+    assert repr(Tournament(offset=0).without_fitted_state()) == "Tournament()"

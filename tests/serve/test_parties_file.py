@@ -33,7 +33,7 @@ def test_labels(tmp_path):
     assert (found.classes, found.timeout) == (["ill", "well"], 0.5)
     assert isinstance(found.vote.rule, Tournament)
     assert (found.vote.rule.margin, found.vote.rule.shares) == (0.5, [0.9, 0.1])
-    assert found.vote.silenced.default.argmax() == 1
+    assert found.vote.default.argmax() == 1
 
 
 def test_values(tmp_path):

@@ -107,7 +107,8 @@ def test_a_row_of_the_fallback_hangs_on_every_unit():
         GaussianNB(), n_submodels=5, fallback=DecisionTreeClassifier(max_depth=3)
     ).fit(frame, TUMOUR)
     told = strict(ask(serve.make_app(model), {"rows": rows_of(frame)}))["rows"]
-    proof, rows = model.certify(frame), model._by_fallback(model.ballots(frame))
+    proof, ballots = model.certify(frame), model.ballots(frame)
+    rows = ballots.rule.by_fallback(ballots)
     assert 0 < rows.sum() < len(rows)
     assert [row["prediction"] for row in told] == proof.prediction.tolist()
     assert [row["radius"] for row in told] == proof.radius.tolist()

@@ -1,6 +1,5 @@
 """Every row is certified once, from one set of ballots, and says what the model says."""
 
-from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -88,7 +87,7 @@ def test_another_rule_gets_its_own_results_from_the_same_ballots(labels):
     before = certified.proof, certified.prediction, certified.critical_units
     for rule in (Plurality(), RunOff(), Tournament(margin=2.0, prior=0.0)):
         other = certified.under(rule)
-        assert other.ballots is certified.ballots
+        assert other.ballots.scores is certified.ballots.scores
         fitted = FeaturePartitionClassifier(GaussianNB(), n_submodels=9, rule=rule)
         assert same(other.proof, fitted.fit(*training_rows()).certify(X))
         assert np.array_equal(other.critical_units.any(axis=0), other.proof.radius == 0)
@@ -106,7 +105,7 @@ def test_every_row_is_scored_and_certified_once(labels, monkeypatch):
     calls = []
     certificates, ballots = type(clf)._certificates, type(clf)._ballots
     monkeypatch.setattr(
-        type(clf), "_ballots", lambda self, X: calls.append("scored") or ballots(self, X)
+        type(clf), "_ballots", lambda self, *X: calls.append("scored") or ballots(self, *X)
     )
     monkeypatch.setattr(
         type(clf),
@@ -146,7 +145,7 @@ def test_critical_units_and_collective_attacks_are_about_the_statement(values):
 def test_agreement_is_the_share_of_votes_that_fulfil_the_statement(labels, values):
     clf, X, _ = labels
     certified = CertifiedTable.of(clf, X)
-    votes = clf.classes_[certified.ballots.argmax(axis=2)]
+    votes = clf.classes_[certified.ballots.scores.argmax(axis=2)]
     expected = (votes == certified.prediction[:, None]).mean(axis=0)
     assert np.array_equal(certified.agreement(), expected)
     reg, X, _ = values
@@ -181,7 +180,7 @@ def test_a_fallback_is_asked_once_and_every_number_is_behind_its_gate():
     proof = clf.certify(rows)
     assert np.array_equal(certified.prediction, proof.prediction)
     assert np.array_equal(certified.proof.radius, proof.radius)
-    assert np.array_equal(certified.by_fallback, clf._by_fallback(certified.ballots))
+    assert np.array_equal(certified.by_fallback, clf.rule_.certify(certified.ballots).radius < 1)
     assert 0 < certified.by_fallback.mean() < 1
     # a row that the fallback answers hangs on every unit; another on none where its radius is 1
     critical = certified.critical_units
@@ -193,20 +192,14 @@ def test_a_fallback_is_asked_once_and_every_number_is_behind_its_gate():
         assert certified.by_fallback.sum() <= worst.changed
         assert worst.changed <= worst.pointwise == np.sum(proof.radius < radius)
     plurality = certified.under(Plurality())
-    assert plurality.fallback is certified.fallback
+    assert plurality.ballots.fallback is certified.ballots.fallback
     alone = Plurality().certify(certified.ballots)
     assert np.array_equal(plurality.proof.radius, np.maximum(alone.radius - 1, 0))
     summary = Summary.of(certified)
     assert summary.by_fallback == certified.by_fallback.sum()
     assert (summary + summary).to_dict()["fallback_rows"] == 2 * summary.by_fallback
-    assert "fallback_rows" not in Summary.of(replace(certified, model=without(clf))).to_dict()
-
-
-def without(model):
-    """The same model, whose vote decides every row."""
-    other = copy(model)
-    other.fallback = None
-    return other
+    alone = replace(certified, ballots=replace(certified.ballots, rule=clf.rule_))
+    assert "fallback_rows" not in Summary.of(alone).to_dict()
 
 
 def test_rules_that_no_gate_takes_are_refused_in_a_search():

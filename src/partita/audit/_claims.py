@@ -3,6 +3,7 @@
 All predictions and radii come from one set of ballots. Nothing here attacks.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ class Claims:
     ----------
     certified : CertifiedTable
         Predictions and certificates.
+    ballots : array
+        The honest scores or values.
     prediction, radius : arrays of shape (rows,)
         The honest predictions and their radii.
     correct_radius : array of shape (rows,), or None
@@ -61,7 +64,7 @@ class Claims:
                 "tolerance is missing: say how far a prediction of numbers may move (tolerance=, "
                 "or relative= for a share)"
             )
-        self.model, self.certified, self.ballots = model, certified, certified.ballots
+        self.model, self.certified, self.ballots = model, certified, certified.ballots.scores
         self.prediction, self.radius = certified.prediction, certified.proof.radius
         self._statement = certified.statement
         self.correct_radius: Array | None = None
@@ -88,16 +91,16 @@ class Claims:
 
     def decide(self, ballots: Array, row: int) -> Array:
         """The predictions from several ballots of one row; a fallback says what it says now."""
-        fallback = self.certified.fallback
-        scores = None if fallback is None else np.repeat(fallback[[row]], len(ballots), axis=0)
-        return np.asarray(self.model._decide(ballots, scores))
+        own = self.certified.ballots[np.full(len(ballots), row)]
+        return np.asarray(self.model._decide(replace(own, scores=ballots)))
 
     def certify(self, ballots: Array) -> tuple[Array, Array]:
         """Predictions and radii from these ballots; a fallback's rows have the same label."""
-        certified, scores = self.certified, None
-        if certified.fallback is not None:
-            scores = np.zeros((len(ballots), certified.fallback.shape[1]))
-        prediction = np.asarray(self.model._decide(ballots, scores))
+        certified, fallback = self.certified, self.certified.ballots.fallback
+        if fallback is not None:
+            fallback = np.zeros((len(ballots), fallback.shape[1]))
+        changed = replace(certified.ballots, scores=ballots, fallback=fallback)
+        prediction = np.asarray(self.model._decide(changed))
         statement = self.model._statement(prediction, certified.tolerance, certified.relative)
-        proof = self.model._certificates(ballots, statement, time_limit=1.0, fallback=scores)
+        proof = self.model._certificates(changed, statement, time_limit=1.0)
         return prediction, proof.radius

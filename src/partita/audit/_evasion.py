@@ -5,7 +5,7 @@ they gain nothing by themselves: they are what makes an estimator misbehave.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -85,8 +85,9 @@ class Evader:
         """
         for unit, options in enumerate(self.options):
             for k, option in enumerate(options):
-                ballots = self.claims.ballots.copy()
-                ballots[:, self.reach[unit]] = option.ballots
+                scores = self.claims.ballots.copy()
+                scores[:, self.reach[unit]] = option.ballots
+                ballots = replace(self.claims.certified.ballots, scores=scores)
                 broken = self.claims.broken(self.claims.model._decide(ballots)) & missing
                 for row in np.flatnonzero(broken):
                     plans[row] = [(unit, k), *(one for one in plans[row] if one[0] != unit)]

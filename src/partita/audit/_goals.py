@@ -102,7 +102,7 @@ class ValueGoals(Goals):
         return [np.ones(len(ballots)), -np.ones(len(ballots))]
 
     def support(self, ballots: Array, goal: Array) -> Array:
-        votes, bounds = self.model._votes(ballots), self.statement.bounds
+        votes, bounds = self.model.rule_.votes(ballots), self.statement.bounds
         below, above = bounds["upper"][:, None] - votes, votes - bounds["lower"][:, None]
         inside = np.where(goal[:, None] > 0, below, above)
         return np.asarray((inside >= 0) + 1e-3 * np.tanh(inside))

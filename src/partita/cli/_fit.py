@@ -300,7 +300,7 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
         "rows": training.table.n_rows,
         "submodels": model._n_fitted,
         "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
-        "rule": repr(model.rule_.brief()),
+        "rule": repr(model.rule_.without_fitted_state()),
         "gate": model._gate(),
         "reference": None if training.reference is None else training.reference.about(),
         "labels": model.classes_.tolist() if hasattr(model, "classes_") else None,
@@ -328,7 +328,7 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
         f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "
         "use --task to override)."
     )
-    print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.brief()!r}.")
+    print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.without_fitted_state()!r}.")
     if model._gate():
         print_line(
             f"Below a radius of {model._gate()} the fallback answers, and nothing is proven; other "

@@ -16,27 +16,40 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.validation import _check_sample_weight, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    has_fit_parameter,
+    validate_data,
+)
 
 from .._support.parallel import run_each
 from .._support.types import Array
+from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import EmptyProofWarning, InputError
 from ..partition._choose_partition import choose_partition
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
-from ..partition._partition import Partition
+from ..partition._partition import Overlap, Partition
 from ..partition._units import Units
-from ..rules import Rule, named_rule
+from ..rules import Gated, Rule, named_rule
 from ..tables._memory import open_table
 from ..tables._table import Table
 from ._canary import GlobalGenerator, canaries, sample_rows
 from ._failures import FixedVote, fit_one, warn_of_failures
 from ._hooks import TaskHooks
-from ._joint_training import check_joint_settings, fit_jointly, trains_jointly
+from ._joint_training import (
+    check_joint_settings,
+    fit_jointly,
+    joint_ballots,
+    trains_jointly,
+    were_trained_jointly,
+)
 from ._label_attacks import check_constants, semi_supervised
 from ._plan import Plan
 from ._scoring import Scoring
+from ._silent_sources import fallback_beside_silence, read_silence, scores_of_voters
 from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
 
 
@@ -69,6 +82,7 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
     kinds_: Any
     labels_in_: Any
     numeric_: Any
+    classes_: Array  # of a classifier
     n_features_in_: int
     feature_names_in_: Array
     warnings_: list[str]
@@ -118,11 +132,11 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
         banner = warn_of_failures(causes, len(plan))
         generator.check(self.strict)
-        ballots = self._check_canaries(table, plan, fitted, again)
+        scores = self._check_canaries(table, plan, fitted, again)
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
-        answers = self._fallback_scores(table, sample_rows(table.n_rows))
-        empty = self._constant_warnings(ballots, target, answers)
+        fallback = self._fallback_scores(table, sample_rows(table.n_rows))
+        empty = self._constant_warnings(self._decided_by_rule(scores, fallback), target)
         for message in empty:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         self.warnings_ = [*banner, *empty]
@@ -335,13 +349,56 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         more = ", ..." if len(units) > 5 else ""
         return f"submodel {t} (of {self.units_.kind} {shown}{more})"
 
-    def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
-        """Return what the rule needs to count units: nothing where each reaches one submodel."""
-        if isinstance(self.partition_, Partition):
-            return {}
+    def _ballots(self, X: Any, silent: Any = None) -> tuple[Table, Ballots]:
+        """Return the table and every submodel's ballot for every row."""
+        check_is_fitted(self, "estimators_")
+        abstentions = None
+        if silent is None:
+            table = self._open(X, reset=False)
+            scores, fallback = self._all_scores(table), self._fallback_scores(table)
+        else:
+            table, abstentions = read_silence(self, X, silent)
+            scores = scores_of_voters(self, table, abstentions)
+            fallback = fallback_beside_silence(self, table, abstentions)
+        return table, self._decided_by_rule(scores, fallback, abstentions)
+
+    def _all_scores(self, table: Table) -> Array:
+        """Return every submodel's scores or values for every row."""
+        if were_trained_jointly(self.estimators_):
+            return joint_ballots(self.estimators_, table, self.classes_)
+        fixed = np.asarray(self.fixed_ballot_)
+        scores = np.empty((table.n_rows, len(self.partition_), *fixed.shape), fixed.dtype)
+        for t, own in enumerate(self._scores(table)):
+            scores[:, t] = own
+        return scores
+
+    def _decided_by_rule(
+        self,
+        scores: Array,
+        fallback: Array | None = None,
+        abstentions: Abstentions | None = None,
+    ) -> Ballots:
+        """Return ballots that bring this model's rule, and its units where they overlap."""
+        gate = self._gate()
+        rule = Gated(self.rule_, gate) if gate else self.rule_
         # A flipped label reaches one submodel, and some unit reaches that one too: labels add
         # nothing to what as many units can do.
-        return {"reach": self.partition_.incidence(), "cover": cover, "time_limit": time_limit}
+        overlap = isinstance(self.partition_, Overlap)
+        reach = np.asarray(self.partition_.incidence()) if overlap else None
+        return Ballots(scores, rule, fallback, abstentions, reach)
+
+    def _check_decision(self, ballots: Ballots) -> None:
+        """Refuse a rule whose radius would not count this ensemble's units."""
+
+    def _certified(
+        self, ballots: Ballots, *about: Array, cover: str = "bound", time_limit: float = 10.0
+    ) -> Certificates:
+        """Certify ballots by their rule."""
+        self._check_decision(ballots)
+        proof: Certificates = ballots.rule.certify(
+            ballots, *about, cover=cover, time_limit=time_limit
+        )
+        return proof
 
     def _in_units(self, proof: Certificates, table: Table | None) -> Certificates:
         """Return the same proof, counted in units.

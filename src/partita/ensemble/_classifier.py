@@ -8,19 +8,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
-from ..rules import Gated, Median, Rule
-from ..tables._table import Table
+from ..rules import Median, Rule
 from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._default_estimator import TableBoostingClassifier
-from ._joint_training import joint_ballots, were_trained_jointly
 from ._label_decisions import LabelDecisions
-from ._silent_sources import hear
 from ._soundness import wants_integers
 from ._target import read_labels
 
@@ -207,25 +203,24 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         """
         return self._fit(X, y, sample_weight)
 
-    def ballots(self, X: Any) -> Ballots:
+    def ballots(self, X: Any, silent: Any = None) -> Ballots:
         """Return every submodel's score for every class.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns seen in :meth:`fit`.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
         Ballots of float32, shape (n_samples, n_submodels, n_classes)
             Log-probabilities where the submodels have them, else decision values, else votes: all
-            that a rule ever sees. They bring the model's rule for :func:`partita.certify`, and the
-            scores of the fallback if there is one.
+            that a rule ever sees. They bring the model's rule for :func:`partita.certify`, who
+            abstains, and the scores of the fallback if there is one.
         """
-        table, scores = self._ballots(X)
-        gate = self._gate()
-        rule = Gated(self.rule_, gate) if gate else self.rule_
-        return Ballots(scores, rule, self._fallback_scores(table))
+        return self._ballots(X, silent)[1]
 
     def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict class labels.
@@ -242,9 +237,7 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         array of shape (n_samples,)
             Labels, of the type given to :meth:`fit`.
         """
-        heard = hear(self, X, silent)
-        fallback = heard.fallback_scores()
-        return np.asarray(heard.model._decide(heard.ballots, fallback))
+        return self._decide(self.ballots(X, silent))
 
     def predict_proba(self, X: Any, silent: Any = None) -> Array:
         """Compute scores for ranking rows, one per class.
@@ -267,9 +260,8 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
             Positive, with sum 1, and the largest for the predicted label; columns in the order of
             ``classes_``.
         """
-        heard = hear(self, X, silent)
-        fallback = heard.fallback_scores()
-        return np.asarray(heard.model._probabilities(heard.ballots, fallback))
+        ballots = self.ballots(X, silent)
+        return np.asarray(ballots.rule.probabilities(ballots))
 
     def certify(
         self,
@@ -322,14 +314,10 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
         ([0, 0], [1, 0], [1, 1])
         """
-        heard = hear(self, X, silent)
-        model, table, ballots = heard.model, heard.table, heard.ballots
-        if labels is not None:
-            given = np.asarray(labels)
-            return heard.with_cost(model._certify_labels(table, ballots, given, cover, time_limit))
-        fallback = heard.fallback_scores()
-        proof = model._behind_gate(model._vote(ballots, cover, time_limit), fallback)
-        return heard.with_cost(model._with_labels(proof, table), fallback=fallback)
+        table, ballots = self._ballots(X, silent)
+        if labels is None:
+            return self._certificates(ballots, None, table, cover, time_limit)
+        return self._certify_labels(ballots, np.asarray(labels), table, cover, time_limit)
 
     # ---- hooks ----
 
@@ -371,14 +359,3 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     def _labels_of_submodels(self) -> Array:
         known_as_positions = self.label_attacks == "labels" or wants_integers(self._submodel())
         return np.arange(len(self.classes_)) if known_as_positions else self.classes_
-
-    def _ballots(self, X: Any) -> tuple[Table, Array]:
-        check_is_fitted(self, "estimators_")
-        table = self._open(X, reset=False)
-        if were_trained_jointly(self.estimators_):
-            return table, joint_ballots(self.estimators_, table, self.classes_)
-        shape = (table.n_rows, len(self.partition_), len(self.classes_))
-        ballots = np.empty(shape, dtype=np.float32)
-        for t, own in enumerate(self._scores(table)):
-            ballots[:, t] = own
-        return table, ballots

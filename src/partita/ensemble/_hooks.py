@@ -7,9 +7,8 @@ which kind of model it has.
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..rules import Rule
 from ..rules._statements import Statement
@@ -57,9 +56,7 @@ class TaskHooks:
         """Return the function that makes ballots from the sums of a submodel's flat trees."""
         raise NotImplementedError
 
-    def _constant_warnings(
-        self, ballots: Array, y: Array, fallback: Array | None = None
-    ) -> list[str]:
+    def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
         """Return warnings for a model that predicts one label for nearly all training rows.
 
         ``ballots`` are of some of them, ``y`` is the target of all.
@@ -74,25 +71,14 @@ class TaskHooks:
         """Fit the model that answers below the gate, if there is one."""
 
     def _fallback_scores(self, table: Table, rows: Array | None = None) -> Array | None:
-        """Return the fallback's scores, which decisions need beside ballots; None without a gate.
-
-        They belong to whoever owns a column: no certificate may depend on them.
-        """
+        """Return the fallback's scores; None without a gate. No certificate may depend on them."""
         return None
 
-    def _by_fallback(self, ballots: Array) -> Array:
-        """Return which rows the fallback answers."""
-        return np.zeros(len(ballots), dtype=bool)
-
-    def _ballots(self, X: Any) -> tuple[Table, Array]:
-        """Return the table and every submodel's ballot for every row."""
+    def _decide(self, ballots: Ballots) -> Array:
+        """Return predictions as labels or values."""
         raise NotImplementedError
 
-    def _decide(self, ballots: Array, fallback: Array | None = None) -> Array:
-        """Return predictions as labels or values; ``fallback``: its scores, behind a gate."""
-        raise NotImplementedError
-
-    def _votes(self, ballots: Array) -> Array:
+    def _votes(self, ballots: Ballots) -> Array:
         """Return every submodel's own prediction, as labels or values: (rows, submodels)."""
         raise NotImplementedError
 
@@ -108,12 +94,11 @@ class TaskHooks:
 
     def _certificates(
         self,
-        ballots: Array,
+        ballots: Ballots,
         statement: Statement,
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
-        fallback: Array | None = None,
     ) -> Certificates:
         """Certify the statement about each row; the radius counts units."""
         raise NotImplementedError
@@ -124,6 +109,6 @@ class TaskHooks:
         """Return which predictions are right: equal to the truth, or within the tolerance."""
         raise NotImplementedError
 
-    def _intervals(self, ballots: Array) -> dict[int, tuple[Array, Array]]:
+    def _intervals(self, ballots: Ballots) -> dict[int, tuple[Array, Array]]:
         """Return the values an attack can bring about, by radius; empty for labels."""
         return {}

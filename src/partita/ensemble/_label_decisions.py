@@ -1,8 +1,7 @@
 """From ballots to labels and their certificates: the classifier's half that no submodel is in.
 
-Predictions, scores for ranking and certificates all go through one gate, so that they agree: the
-vote's label where its radius is large enough, else the fallback's. Nothing may be proven of a row
-that the fallback answers.
+Predictions, scores for ranking and certificates come from the rule of the ballots, so that they
+agree.
 """
 
 import warnings
@@ -12,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError, SubmodelWarning
-from ..partition._partition import Partition
 from ..rules import Rule
-from ..rules._ballots import mean_scores, softmax, with_winner
-from ..rules._gate import check_gate, gated, is_open
+from ..rules._gate import check_gate
+from ..rules._silence_cost import with_silence
 from ..rules._statements import LabelStatement, Statement
 from ..tables._table import Table
 from ._base import FeaturePartitionEnsemble
@@ -60,48 +59,14 @@ class LabelDecisions(FeaturePartitionEnsemble):
 
     # ---- labels and proofs ----
 
-    def _vote(self, ballots: Array, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
-        """Return the vote's own certificates, in class indexes."""
-        proof: Certificates = self.rule_.certify(ballots, **self._reach_options(cover, time_limit))
-        return proof
+    def _decide(self, ballots: Ballots) -> Array:
+        return np.asarray(self.classes_[ballots.rule.decide(ballots)])
 
-    def _behind_gate(self, proof: Certificates, fallback: Array | None) -> Certificates:
-        """Return the vote's certificates with the fallback's answers behind the gate."""
-        gate = self._gate()
-        if not gate:
-            return proof
-        if fallback is None:
-            raise ValueError("behind a gate, ballots decide together with the fallback's scores")
-        check_gate(self.rule_, gate, not isinstance(self.partition_, Partition))
-        return gated(proof, gate, fallback.argmax(axis=1))
+    def _votes(self, ballots: Ballots) -> Array:
+        return np.asarray(self.classes_[ballots.rule.votes(ballots)])
 
-    def _decide(self, ballots: Array, fallback: Array | None = None) -> Array:
-        if not self._gate():
-            return np.asarray(self.classes_[self.rule_.decide(ballots)])
-        proof = self._behind_gate(self._vote(ballots), fallback)
-        return np.asarray(self.classes_[proof.prediction])
-
-    def _by_fallback(self, ballots: Array) -> Array:
-        gate = self._gate()
-        if not gate:
-            return np.zeros(len(ballots), dtype=bool)
-        return ~is_open(self._vote(ballots), gate)
-
-    def _votes(self, ballots: Array) -> Array:
-        return np.asarray(self.classes_[self.rule_.votes(ballots)])
-
-    def _probabilities(self, ballots: Array, fallback: Array | None) -> Array:
-        """Return scores for ranking: the rule's, or the fallback's for the rows it answers."""
-        shares = np.asarray(self.rule_.probabilities(ballots))
-        if fallback is None:
-            return shares
-        own = with_winner(softmax(mean_scores(fallback[:, None])), fallback.argmax(axis=1))
-        return np.where(self._by_fallback(ballots)[:, None], own, shares)
-
-    def _constant_warnings(
-        self, ballots: Array, y: Array, fallback: Array | None = None
-    ) -> list[str]:
-        decided = np.searchsorted(self.classes_, self._decide(ballots, fallback))
+    def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
+        decided = ballots.rule.decide(ballots)
         common = float(np.unique(y, return_counts=True)[1].max() / len(y))
         return constant_warnings(decided, self.classes_, common, self._constant_cure)
 
@@ -117,15 +82,18 @@ class LabelDecisions(FeaturePartitionEnsemble):
 
     def _certificates(
         self,
-        ballots: Array,
-        statement: Statement,
+        ballots: Ballots,
+        statement: Statement | None,
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
-        fallback: Array | None = None,
     ) -> Certificates:
-        proof = self._behind_gate(self._vote(ballots, cover, time_limit), fallback)
-        return self._with_labels(proof, table)
+        def certify(filled: Ballots, rows: Array) -> Certificates:
+            return self._in_units(self._certified(filled), None)
+
+        proof = self._certified(ballots, cover=cover, time_limit=time_limit)
+        labelled = self._with_labels(proof, table)
+        return with_silence(self.units_.names, ballots, labelled, proof.prediction, certify)
 
     def _correct(
         self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
@@ -133,10 +101,15 @@ class LabelDecisions(FeaturePartitionEnsemble):
         return LabelStatement(truth).holds(prediction)
 
     def _certify_labels(
-        self, table: Table, ballots: Array, labels: Array, cover: str, time_limit: float
+        self,
+        ballots: Ballots,
+        labels: Array,
+        table: Table | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
         """Certify given labels; one that is not among the classes has radius -1."""
-        if not self.rule_.needs_labels:
+        if not ballots.rule.needs_labels:
             raise InputError(
                 f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction"
             )
@@ -147,9 +120,15 @@ class LabelDecisions(FeaturePartitionEnsemble):
             )
         known = np.isin(labels, self.classes_)
         positions = np.searchsorted(self.classes_, np.where(known, labels, self.classes_[0]))
-        proof = self.rule_.certify(ballots, positions, **self._reach_options(cover, time_limit))
-        radius = np.where(known, proof.radius, -1)
-        return self._with_labels(replace(proof, truth=labels, radius=radius), table)
+
+        def certify(filled: Ballots, rows: Array) -> Certificates:
+            proof = self._in_units(self._certified(filled, positions[rows]), None)
+            return replace(proof, radius=np.where(known[rows], proof.radius, -1))
+
+        proof = self._certified(ballots, positions, cover=cover, time_limit=time_limit)
+        proof = replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))
+        labelled = self._with_labels(proof, table)
+        return with_silence(self.units_.names, ballots, labelled, positions, certify)
 
     def _with_labels(self, proof: Certificates, table: Table | None) -> Certificates:
         """Return a rule's proof with labels for class indexes, counted in units."""

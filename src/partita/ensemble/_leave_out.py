@@ -15,6 +15,7 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from .._support.parallel import run_each
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import EmptyProofWarning, InputError, SubmodelWarning
 from ..partition._choose_partition import choose_partition
@@ -157,17 +158,17 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         more = ", ..." if len(hidden) > 5 else ""
         return f"submodel {t} (without {self.units_.kind} {shown}{more})"
 
-    def _reach_options(self, cover: str, time_limit: float) -> dict[str, Any]:
-        """Return nothing: agreement counts groups itself, and q units lie in at most q groups.
+    def _check_decision(self, ballots: Ballots) -> None:
+        """Refuse all but agreement, which counts groups: q units lie in at most q groups.
 
         Another rule would count members, and one unit is seen by many of them.
         """
-        if not isinstance(self.rule_, PooledRule):
+        if not isinstance(ballots.rule, PooledRule):
             raise InputError(
-                f"rule is {self.rule_!r}, but models that leave units out are decided by agreement "
-                "alone: for another rule use a FeaturePartitionClassifier or ...Regressor"
+                f"rule is {ballots.rule!r}, but models that leave units out are decided by "
+                "agreement alone: for another rule use a FeaturePartitionClassifier or "
+                "...Regressor"
             )
-        return {}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -196,8 +197,8 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         job = (plan.submodel(0), rows, labels, params, "the model of masked rows", False)
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
         sample = table.take_all(sample_rows(table.n_rows))
-        ballots = np.stack(list(self._scores(open_table(sample))), axis=1)
-        self.warnings_ = self._constant_warnings(ballots, target)
+        scores = self._all_scores(open_table(sample))
+        self.warnings_ = self._constant_warnings(self._decided_by_rule(scores), target)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self

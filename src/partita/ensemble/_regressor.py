@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
-from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
 from ..ballots import Ballots
@@ -15,12 +14,12 @@ from ..certificates import Certificates
 from ..errors import InputError
 from ..rules import Median, Rule
 from ..rules._bounds import bounds_around
+from ..rules._silence_cost import with_silence
 from ..rules._statements import BoundStatement, Statement
 from ..tables._table import Table
 from ._ballots import tree_values, values
 from ._base import FeaturePartitionEnsemble
 from ._default_estimator import TableBoostingRegressor
-from ._silent_sources import hear
 from ._target import read_values
 
 
@@ -181,20 +180,22 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         """
         return self._fit(X, y, sample_weight)
 
-    def ballots(self, X: Any) -> Ballots:
+    def ballots(self, X: Any, silent: Any = None) -> Ballots:
         """Return every submodel's value.
 
         Parameters
         ----------
         X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
             Rows with the columns seen in :meth:`fit`.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
 
         Returns
         -------
         Ballots of float64, shape (n_samples, n_submodels)
-            All that the rule ever sees; they bring the rule.
+            All that the rule ever sees; they bring the rule, and who abstains.
         """
-        return Ballots(self._ballots(X)[1], self.rule_)
+        return self._ballots(X, silent)[1]
 
     def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict values: the median of the submodels' values.
@@ -211,8 +212,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         array of float64, shape (n_samples,)
             Predicted values.
         """
-        heard = hear(self, X, silent)
-        return np.asarray(heard.model._decide(heard.ballots))
+        return self._decide(self.ballots(X, silent))
 
     def certify(
         self,
@@ -280,12 +280,10 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         >>> certified_accuracy(y[1::2], proof) > certified_accuracy(y[1::2], proof, radius=1) > 0.2
         True
         """
-        heard = hear(self, X, silent)
-        model, votes = heard.model, heard.ballots
-        now = model._decide(votes)
+        table, ballots = self._ballots(X, silent)
+        now = self._decide(ballots)
         holds = BoundStatement(*bounds_around(now, lower, upper, tolerance, relative, around))
-        proof = model._certificates(votes, holds, heard.table, cover, time_limit)
-        return heard.with_cost(proof, holds)
+        return self._certificates(ballots, holds, table, cover, time_limit)
 
     def interval(self, X: Any, radius: int, silent: Any = None) -> tuple[Array, Array]:
         """Compute the predictions that an attack of a given size can bring about.
@@ -306,9 +304,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         high : array of shape (n_samples,)
             The prediction stays at or below this; inf where nothing holds it.
         """
-        heard = hear(self, X, silent)
-        ends: tuple[Array, Array] = heard.model._interval(heard.ballots, radius)
-        return ends
+        return self._interval(self.ballots(X, silent), radius)
 
     # ---- hooks ----
 
@@ -338,16 +334,11 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
     def _tree_score(self) -> Callable[..., Array]:
         return partial(tree_values, stand_in=float(self.fixed_ballot_))
 
-    def _ballots(self, X: Any) -> tuple[Table, Array]:
-        check_is_fitted(self, "estimators_")
-        table = self._open(X, reset=False)
-        return table, np.stack(list(self._scores(table)), axis=1)
+    def _decide(self, ballots: Ballots) -> Array:
+        return np.asarray(ballots.rule.decide(ballots))
 
-    def _decide(self, ballots: Array, fallback: Array | None = None) -> Array:
-        return np.asarray(self.rule_.decide(ballots))
-
-    def _votes(self, ballots: Array) -> Array:
-        return np.asarray(self.rule_.votes(ballots))
+    def _votes(self, ballots: Ballots) -> Array:
+        return np.asarray(ballots.rule.votes(ballots))
 
     def _statement(
         self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None
@@ -360,17 +351,22 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
 
     def _certificates(
         self,
-        ballots: Array,
+        ballots: Ballots,
         statement: Statement,
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
-        fallback: Array | None = None,
     ) -> Certificates:
         assert isinstance(statement, BoundStatement)
-        options = self._reach_options(cover, time_limit)
-        proof = self.rule_.certify(ballots, statement.lower, statement.upper, **options)
-        return self._in_units(replace(proof, truth=statement.truth), table)
+        holds = statement
+
+        def certify(filled: Ballots, rows: Array) -> Certificates:
+            return self._certificates(filled, holds.take(rows))
+
+        bounds = holds.lower, holds.upper
+        proof = self._certified(ballots, *bounds, cover=cover, time_limit=time_limit)
+        proof = self._in_units(replace(proof, truth=holds.truth), table)
+        return with_silence(self.units_.names, ballots, proof, proof.prediction, certify)
 
     def _correct(
         self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
@@ -380,7 +376,7 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
         )
         return BoundStatement(low, high).holds(prediction)
 
-    def _intervals(self, ballots: Array) -> dict[int, tuple[Array, Array]]:
+    def _intervals(self, ballots: Ballots) -> dict[int, tuple[Array, Array]]:
         found: dict[int, tuple[Array, Array]] = {}
         for radius in range(1, ballots.shape[1] + 1):
             low, high = self._interval(ballots, radius)
@@ -389,9 +385,9 @@ class FeaturePartitionRegressor(RegressorMixin, FeaturePartitionEnsemble):
             found[radius] = (low, high)
         return found
 
-    def _interval(self, ballots: Array, radius: int) -> tuple[Array, Array]:
-        reach = self._reach_options("bound", 1.0).get("reach")
-        low, high = self.rule_.interval(ballots, radius, reach)
+    def _interval(self, ballots: Ballots, radius: int) -> tuple[Array, Array]:
+        self._check_decision(ballots)
+        low, high = ballots.rule.interval(ballots, radius)
         return low, high
 
     def __sklearn_tags__(self) -> Any:

@@ -1,41 +1,33 @@
-"""Sources that are silent when a row is predicted: which, and the ballots without them.
+"""Find the sources that are silent when a row is predicted, and score the rows without them.
 
 A submodel abstains if any of its units is silent: what it would see is not what it learnt from. It
-is not even asked, so that an estimator without a notion of missing values need not fail. Whoever is
-silent is either declared by the caller, once for all rows or row by row, or read from the values:
-a unit is silent where all of its columns are missing. What an attacker can write into a unit must
-decide about that unit's silence alone.
+is not scored, so that an estimator without a notion of missing values need not fail. Silence is
+declared by the caller, once for all rows or row by row, or it is read from the values: a unit is
+silent where all of its columns are missing. What an attacker can write into a unit must decide
+about that unit's silence alone.
 """
 
 import warnings
 from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils.validation import check_is_fitted
 
 from .._support.parallel import run_each
 from .._support.types import Array
-from ..certificates import Certificates
+from ..ballots import Abstentions
 from ..errors import InputError, SubmodelWarning
 from ..partition._leave_out import LeaveOut
 from ..partition._units import Units
-from ..rules._silenced import silenced
-from ..rules._silenced_pools import SilencedPools
-from ..rules._statements import BoundStatement, Statement
-from ..silence import Silence
 from ..tables._absent import CompletedFile, with_absent_columns
 from ..tables._file import FileTable
 from ..tables._masking import mask_columns
 from ..tables._memory import one_row, open_table
 from ..tables._missing import is_missing
 from ..tables._table import Table
-from ._ballots import FLOOR
 from ._failures import score_one
 from ._joint_training import joint_ballots, were_trained_jointly
 from ._scoring import FEW_ROWS
@@ -43,98 +35,19 @@ from ._scoring import FEW_ROWS
 DETECT = "detect"
 
 
-@dataclass(frozen=True, eq=False)
-class Heard:
-    """Ballots without those of silent sources, and the model that decides by the rest.
-
-    Without silence it holds the model and all ballots as they are.
-    """
-
-    model: Any
-    table: Table
-    ballots: Array
-    spoken: Any = None  # the model as it was fitted
-    units: Array | None = None  # bool (rows, units): silent
-    abstains: Array | None = None  # bool (rows, submodels)
-
-    def fallback_scores(self) -> Array | None:
-        """Return the fallback's scores: where silence was declared, its cells are missing."""
-        model = self.model if self.spoken is None else self.spoken
-        if self.units is None or self.model.rule_.detected or not model._gate():
-            scores: Array | None = model._fallback_scores(self.table)
-            return scores
-        parts = _without_silent_cells(model, self.table, self.units, np.nan)
-        return _by_rows([(rows, model._fallback_scores(part)) for rows, part in parts])
-
-    def with_cost(
-        self, proof: Certificates, statement: Statement | None = None, fallback: Any = None
-    ) -> Certificates:
-        """Return certificates that say what was silent, and what that cost at most."""
-        if self.units is None or self.abstains is None:
-            return proof
-        names = self.spoken.units_.names
-        abstained = self.abstains.sum(axis=1)
-        without = np.array(proof.radius)
-        rows = np.flatnonzero(abstained)
-        if len(rows):
-            without[rows] = np.maximum(
-                without[rows], self._at_best(proof, rows, statement, fallback)
-            )
-        silence = Silence(
-            self.units,
-            tuple(names),
-            abstained,
-            self.abstains.shape[1],
-            np.asarray(proof.radius),
-            without,
-            self.model.rule_.detected,
-        )
-        return replace(proof, silence=silence)
-
-    def _at_best(
-        self, proof: Certificates, rows: Array, statement: Statement | None, fallback: Any
-    ) -> Array:
-        """Return the radius that these rows would have if silent submodels sided with them."""
-        rule = self.model.rule_
-        if isinstance(rule, SilencedPools):
-            return np.full(len(rows), rule.radius)
-        assert self.abstains is not None
-        ballots, gone = self.ballots[rows], self.abstains[rows]
-        scores = None if fallback is None else fallback[rows]
-        if isinstance(statement, BoundStatement):
-            centre, stretch = self.spoken.rule_.centre or 0.0, self.spoken.rule_.stretch
-            value = centre + (proof.prediction[rows] - centre) / stretch
-            filled = np.where(gone, value[:, None], ballots)
-            again = self.spoken._certificates(filled, statement.take(rows))
-            return np.asarray(again.radius)
-        classes = self.spoken.classes_
-        sided = np.where(classes == proof.prediction[rows, None], 0, FLOOR)
-        filled = np.where(gone[:, :, None], sided[:, None], ballots).astype(ballots.dtype)
-        if rule.needs_labels:
-            again = self.spoken._certify_labels(
-                self.table, filled, proof.prediction[rows], "bound", 10.0
-            )
-            return np.asarray(again.radius)
-        again = self.spoken._certificates(filled, statement, fallback=scores)
-        return np.asarray(np.where(again.prediction == proof.prediction[rows], again.radius, 0))
-
-
-def hear(model: Any, X: Any, silent: Any = None) -> Heard:
-    """Ask the submodels that are not silent about every row.
+def read_silence(model: Any, X: Any, silent: Any) -> tuple[Table, Abstentions]:
+    """Open a table, and return which submodels abstain in its rows.
 
     Parameters
     ----------
     model : estimator
         Fitted.
     X : array-like, DataFrame or Table
-        The rows. With ``silent``, a frame may lack columns of silent units.
-    silent : None, "detect", list of units, or array of bool (n_samples, n_units)
-        Which units are silent: none, those whose columns are all missing in a row, the same in all
+        The rows; a frame may lack columns of silent units.
+    silent : "detect", list of units, or array of bool (n_samples, n_units)
+        Which units are silent: those whose columns are all missing in a row, the same in all
         rows, or row by row.
     """
-    if silent is None:
-        return Heard(model, *model._ballots(X))
-    check_is_fitted(model, "estimators_")
     detected = isinstance(silent, str) and silent == DETECT
     units: Units = model.units_
     known = None if detected else declared_units(silent, units)
@@ -144,16 +57,13 @@ def hear(model: Any, X: Any, silent: Any = None) -> Heard:
     else:
         quiet = np.zeros((table.n_rows, len(units)), dtype=bool)
         quiet[:, known] = True
-    abstains = quiet @ np.asarray(model.partition_.incidence())
+    default, groups = np.asarray(model.fixed_ballot_), None
     if isinstance(model.partition_, LeaveOut):
-        abstains = _members_that_see(model.partition_, quiet)
-    ballots = _heard_ballots(model, table, quiet, abstains)
-    ballots[abstains] = np.nan
-    if isinstance(model.partition_, LeaveOut):
-        ballots = _with_flags(ballots, model.partition_, quiet)
-    muted = copy(model)
-    muted.rule_ = silenced(model.rule_, detected, np.asarray(model.fixed_ballot_))
-    return Heard(muted, table, ballots, model, quiet, abstains)
+        groups = quiet @ model.partition_.groups.incidence()
+        abstains = _members_that_see(model.partition_, groups)
+    else:
+        abstains = quiet @ np.asarray(model.partition_.incidence())
+    return table, Abstentions(np.asarray(abstains), default, detected, groups, quiet)
 
 
 def declared_units(silent: Any, units: Units) -> list[int] | None:
@@ -247,19 +157,27 @@ def _completed(model: Any, X: Any, known: list[int] | None) -> Any:
     return with_absent_columns(X, [str(name) for name in names], may_lack, model.numeric_)
 
 
-def _members_that_see(sets: LeaveOut, quiet: Array) -> Array:
-    """Return which members see a group with a silent unit."""
-    silent_groups = quiet @ sets.groups.incidence()
+def _members_that_see(sets: LeaveOut, silent_groups: Array) -> Array:
+    """Return which members see a silent group."""
     sees = np.array([[g not in out for out in sets.left_out] for g in range(len(sets.groups))])
     return np.asarray(silent_groups @ sees)
 
 
-def _with_flags(ballots: Array, sets: LeaveOut, quiet: Array) -> Array:
-    """Append an entry for each group, NaN where it is silent, as ``SilencedPools`` reads it."""
-    silent = quiet @ sets.groups.incidence()
-    flags = np.zeros((len(ballots), len(sets.groups), *ballots.shape[2:]), ballots.dtype)
-    flags[silent] = np.nan
-    return np.concatenate([ballots, flags], axis=1)
+def scores_of_voters(model: Any, table: Table, abstentions: Abstentions) -> Array:
+    """Return the scores of the submodels that vote; 0 where they abstain."""
+    scores = _scores_of_voters(model, table, abstentions)
+    scores[abstentions.submodels] = 0
+    return scores
+
+
+def fallback_beside_silence(model: Any, table: Table, abstentions: Abstentions) -> Array | None:
+    """Return the fallback's scores: where silence was declared, its cells are missing."""
+    assert abstentions.units is not None
+    if abstentions.detected or not model._gate():
+        scores: Array | None = model._fallback_scores(table)
+        return scores
+    parts = _without_silent_cells(model, table, abstentions.units, np.nan)
+    return _by_rows([(rows, model._fallback_scores(part)) for rows, part in parts])
 
 
 def _without_silent_cells(
@@ -283,8 +201,10 @@ def _by_rows(parts: list[tuple[Array, Array]]) -> Array:
     return np.asarray(np.concatenate([scores for _, scores in parts])[np.argsort(order)])
 
 
-def _heard_ballots(model: Any, table: Table, quiet: Array, abstains: Array) -> Array:
-    """Return the ballots of submodels that are heard; anything where they abstain."""
+def _scores_of_voters(model: Any, table: Table, abstentions: Abstentions) -> Array:
+    """Return the scores of the submodels that vote; anything where they abstain."""
+    quiet, abstains = abstentions.units, abstentions.submodels
+    assert quiet is not None
     if were_trained_jointly(model.estimators_):
         # asked about whole rows: with a number where a source is silent, as not all read NaN
         parts = _without_silent_cells(model, table, quiet, 0.0)

@@ -6,8 +6,6 @@ import numpy as np
 
 from ..rules import Rule, RunOff, Tournament
 from ..rules._pooled import PooledRule
-from ..rules._silenced import SilencedVotes
-from ..rules._silenced_pools import SilencedPools
 from ..workflow._certified_table import CertifiedTable
 from ..workflow._wording import shortened
 from ._suspects import Disagreement
@@ -18,7 +16,6 @@ SHOWN_LABELS = 3  # whose votes are listed
 
 def column_heading(rule: Rule) -> str:
     """The heading of the column that shows what decides."""
-    rule = getattr(rule, "rule", rule)  # of ballots with silence, too
     if isinstance(rule, Tournament):
         return "closest duel"
     if isinstance(rule, PooledRule):
@@ -49,24 +46,25 @@ def deciding_votes(
     label, runner_up = proof.prediction[i], proof.runner_up[i]
     by_fallback = bool(certified.by_fallback[i])
     if by_fallback:  # what follows is about the vote that it overrules
-        vote = certified.model._vote(ballots)
+        vote = certified.rule.certify(ballots)
         label, runner_up = classes[vote.prediction[0]], classes[vote.runner_up[0]]
     winner, second = (int(np.searchsorted(classes, one)) for one in (label, runner_up))
     if disagreement is not None:
         return disagreement.row(i, winner, second)
     name, rule = _short(runner_up), certified.rule
-    if isinstance(rule, SilencedVotes):
-        rule, ballots = rule.rule, ballots[:, rule.heard(ballots)[0]]
-        if ballots.shape[1] == 0:
-            return {"decided": "everybody is silent", "lead": 0, "bar": [0.0, 0.0]}
-    elif isinstance(rule, SilencedPools):
-        return {"decided": "models without the silent groups", "lead": 0, "bar": [0.0, 0.0]}
+    silence, scores = ballots.abstentions, ballots.scores
+    if silence is not None:
+        if isinstance(rule, PooledRule):
+            return {"decided": "models without the silent groups", "lead": 0, "bar": [0.0, 0.0]}
+        scores = scores[:, ~silence.submodels[0]]
+        if scores.shape[1] == 0:
+            return {"decided": "all sources are silent", "lead": 0, "bar": [0.0, 0.0]}
     if isinstance(rule, Tournament):
-        sentence, lead, sides = _duel(rule, ballots, winner, second, name)
+        sentence, lead, sides = _duel(rule, scores, winner, second, name)
     elif isinstance(rule, RunOff):
-        sentence, lead, sides = _second_round(ballots[0], winner, second, name)
+        sentence, lead, sides = _second_round(scores[0], winner, second, name)
     else:
-        sentence, lead, sides = _votes(ballots[0], winner, second, classes)
+        sentence, lead, sides = _votes(scores[0], winner, second, classes)
     if by_fallback:
         leader = f"{_short(label)} " if isinstance(rule, Tournament) else ""
         sentence = f"fallback; in the vote {leader}{sentence}"

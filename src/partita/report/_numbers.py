@@ -138,8 +138,8 @@ def gather(
         "right_now": None if right is None else int(right.sum()),
         "submodels": len(model.estimators_),
         "reaches": int(np.asarray(model.partition_.incidence()).sum(axis=1).max()),
-        "rule": repr(model.rule_.brief()),
-        "gate": model._gate(),
+        "rule": repr(certified.rule.without_fitted_state()),
+        "gate": certified.gate,
         "by_fallback": int(certified.by_fallback.sum()),
         "decides": column_heading(certified.rule),
         "leave_out": None if disagreement is None else leave_out_numbers(model, disagreement),
@@ -204,13 +204,12 @@ def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[
     if proof is None:
         return []
     agreement = isinstance(certified.rule, PooledRule)
-    rule = getattr(certified.rule, "rule", certified.rule)  # of ballots with silence, too
-    own = "agreement" if agreement else type(rule).__name__.lower()
+    own = "agreement" if agreement else type(certified.rule).__name__.lower()
     curves = [{"name": own, "share": _shares(proof, certified.truth)}]
     # a vote over models that share most units would prove next to nothing
     if not agreement and len(getattr(certified.model, "classes_", ())) > 1:
         # no gate can stand in front of a run-off
-        others = ("tournament", "plurality") if certified.model._gate() else OTHER_RULES
+        others = ("tournament", "plurality") if certified.gate else OTHER_RULES
         for name in others:
             if name != own:
                 other = certified.under(named_rule(name)).proof

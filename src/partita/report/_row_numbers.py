@@ -60,11 +60,14 @@ def _values(
     """Every submodel's value for row i, or every model's, and the interval for every r."""
     found: dict[str, Any] = {}
     if disagreement is None:
-        votes = certified.model._votes(certified.ballots[i : i + 1])[0]
+        own = certified.ballots[i : i + 1]
+        votes = certified.model._votes(own)[0]
+        if own.abstentions is not None:
+            votes = votes[~own.abstentions.submodels[0]]
     else:
         votes, found = disagreement.said[i], disagreement.row(i)
-    values = np.sort(votes[~np.isnan(votes)])
-    if not len(values):  # everybody is silent
+    values = np.sort(votes)
+    if not len(values):  # all sources are silent
         values = certified.prediction[i : i + 1]
     if len(values) > MOST_VALUES:
         values = values[np.linspace(0, len(values) - 1, MOST_VALUES).round().astype(np.int64)]

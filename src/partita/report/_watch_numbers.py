@@ -3,6 +3,7 @@
 These are hints for people, and no certificates. Nothing here knows HTML.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,9 @@ def watch_numbers(certified: CertifiedTable, usual: Usual | None) -> dict[str, A
     Rows are tested in their order. Rows in which a source is silent are left out.
     """
     model, ballots = certified.model, certified.ballots
-    if certified.heard is not None and certified.heard.units is not None:
-        model, silent = certified.heard.spoken, certified.heard.units.any(axis=1)
-        ballots = ballots[~silent]
+    if certified.silent_units is not None:
+        silent = certified.silent_units.any(axis=1)
+        ballots = replace(ballots[~silent], abstentions=None)
     if not len(ballots):
         return None
     if usual is None:

@@ -87,14 +87,14 @@ def new_ensemble(run: Run, data: RunData, unfinished: Path, partition: Any = Non
     return FeaturePartitionClassifier(estimator, **shared)
 
 
-def _certify(rule: Rule, model: Any, data: RunData, ballots: Array) -> Certificates:
+def _certify(rule: Rule, model: Any, data: RunData, ballots: Any) -> Certificates:
     """Certificates of the ballots under a rule, in units of the ensemble."""
     rule = rule.resolve(data.y_train, getattr(model, "classes_", np.empty(0)))
-    reach = model._reach_options("bound", 1.0)
+    ballots = replace(model._decided_by_rule(np.asarray(ballots)), rule=rule)
     if isinstance(rule, Median):
         assert data.bounds is not None
-        return rule.certify(ballots, *data.bounds(data.y_test), **reach)
-    return _with_labels(rule.certify(ballots, **reach), model)
+        return rule.certify(ballots, *data.bounds(data.y_test))
+    return _with_labels(rule.certify(ballots), model)
 
 
 def _with_labels(proof: Certificates, model: Any) -> Certificates:

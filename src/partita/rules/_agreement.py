@@ -195,32 +195,26 @@ class Agreement(Settings):
         other = runner_up if n_labels > 1 else None
         return Certificates(prediction, radius, other, counts, frontier=frontier)
 
-    def _label_falls(self, votes: Array, design: Design, size: int) -> Array:
+    def _label_breakable(self, votes: Array, design: Design, size: int) -> Array:
         """Return whether each set of ``size`` groups can change each row: bool (rows, sets).
 
         Exact: a set can, unless models agree that leave out it and more.
         """
         models_of = design.labels()[0]
         covers = supersets(design.n_groups, size, design.radius)
-        falls = np.empty((len(votes), len(covers)), dtype=bool)
+        breakable = np.empty((len(votes), len(covers)), dtype=bool)
         for rows in blocks(len(votes), models_of.size):
             of_sets = votes[rows][:, models_of]
             unanimous = (of_sets == of_sets[:, :, :1]).all(axis=2)
-            falls[rows] = ~unanimous[:, covers].any(axis=2)
-        return falls
+            breakable[rows] = ~unanimous[:, covers].any(axis=2)
+        return breakable
 
-    def _value_falls(
-        self, values: Array, design: Design, size: int, lower: Array, upper: Array
-    ) -> Array:
-        """Return whether each set of ``size`` groups may move each row out of its bounds."""
-        return self._value_falls_by(values, design.bounds(size), lower, upper)
-
-    def _value_falls_by(
+    def _value_breakable(
         self, values: Array, tables: tuple[Array, ...], lower: Array, upper: Array
     ) -> Array:
-        """The same by the tables of any sets."""
+        """Return whether each set of the tables may move each row out of its bounds."""
         models_of, sets_with, models_beyond, beyond_with = tables
-        falls = np.empty((len(values), len(sets_with)), dtype=bool)
+        breakable = np.empty((len(values), len(sets_with)), dtype=bool)
         for rows in blocks(len(values), models_of.size + models_beyond.size):
             of_sets, of_beyond = values[rows][:, models_of], values[rows][:, models_beyond]
             least = [
@@ -232,8 +226,8 @@ class Agreement(Settings):
                 of_sets.max(axis=2)[:, sets_with].min(axis=2),
             ]
             low, high = (_by_side(SIDES[self.side], *both) for both in (least, most))
-            falls[rows] = (low < lower[rows, None]) | (high > upper[rows, None])
-        return falls
+            breakable[rows] = (low < lower[rows, None]) | (high > upper[rows, None])
+        return breakable
 
     def _bounds_of(self, values: Array, design: Design, radius: int) -> tuple[Array, Array]:
         """Bound checked values."""

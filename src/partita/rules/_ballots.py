@@ -1,41 +1,64 @@
 """Checking ballots, and turning them into scores for ranking.
 
-Ballots are an array of shape (rows, submodels, classes); nothing here knows where they come from.
-Ranking scores carry no guarantee, so floating point is fine here. No certificate may depend on
-them.
+Nothing here knows where ballots come from. Ranking scores carry no guarantee, so floating point is
+fine here. No certificate may depend on them.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 
 HIGHEST = -float(np.log(1e-9))  # scores are clipped to [-HIGHEST, HIGHEST] before averaging
 TIE = 1e-9  # how far, as a share of it, a lowered score stays below the winner's
 
 
-def as_ballots(ballots: Any) -> Array:
-    """Return ballots as a numeric array (N, T, C); the kernels check that they are finite."""
-    try:
-        array = np.asarray(ballots)
-    except ValueError as exc:
-        raise InputError(
-            "ballots is ragged: give every row the same submodels and classes"
-        ) from exc
-    if array.ndim != 3:
-        raise InputError(f"ballots has shape {array.shape}: it must be (rows, submodels, classes)")
-    if array.dtype.kind not in "fiub":
-        raise InputError(
-            f"ballots holds {array.dtype}, not numbers: give one score for every row, submodel "
-            "and class"
-        )
+def as_ballots(ballots: Any) -> Ballots:
+    """Return ballots (N, T, C), checked but for finite scores, which the kernels check."""
+    array = _numbers("ballots", ballots, "(rows, submodels, classes)")
     if 0 in array.shape[1:]:
         raise InputError(
             f"ballots has shape {array.shape}: there must be at least one submodel and one class"
         )
+    return _with_scores(ballots, array)
+
+
+def as_values(votes: Any) -> Ballots:
+    """Return values (N, T) as ballots of float64, finite where submodels vote."""
+    array = _numbers("votes", votes, "(rows, submodels)")
+    if array.shape[1] == 0:
+        raise InputError(f"votes has shape {array.shape}: there must be at least one submodel")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    checked = _with_scores(votes, array)
+    known = np.isfinite(array)
+    if checked.abstentions is not None:
+        known = known | checked.abstentions.submodels
+    finite = known.all(axis=1)
+    check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
+    return checked
+
+
+def _numbers(name: str, ballots: Any, axes: str) -> Array:
+    """Return ballots as an array of numbers with the named axes."""
+    try:
+        array = np.asarray(ballots)
+    except ValueError as exc:
+        raise InputError(f"{name} is ragged: give an array of shape {axes}") from exc
+    if array.ndim != axes.count(",") + 1:
+        raise InputError(f"{name} has shape {array.shape}: it must be {axes}")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} holds {array.dtype}, not numbers: give one for each of {axes}")
     return array
+
+
+def _with_scores(ballots: Any, scores: Array) -> Ballots:
+    if not isinstance(ballots, Ballots):
+        return Ballots(scores)
+    return ballots if scores is ballots.scores else replace(ballots, scores=scores)
 
 
 def check_finite(name: str, bad_row: int) -> None:

@@ -5,16 +5,19 @@ models or tables. Whatever decides a certificate is integer arithmetic in :mod:`
 """
 
 import inspect
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from .. import kernels
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
 from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
-from ._frontier import gap_frontier, with_frontier
+from ._frontier import gap_frontier, in_units, with_frontier
 from ._overlap import check_bound_only, check_cover, overlap_radius
 from ._reach import Reach
 
@@ -144,7 +147,7 @@ class Rule(Settings):
         """
         return type(self)(**self.get_params())
 
-    def brief(self) -> Self:
+    def without_fitted_state(self) -> Self:
         """Return a copy without what ``fit`` learnt from the labels, for display.
 
         Returns
@@ -161,11 +164,11 @@ class Rule(Settings):
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
             Every submodel's score for every class.
         reach : array-like of bool, shape (n_units, n_submodels), optional
             Which submodels each unit reaches, where units overlap; the radius then counts units. By
-            default it counts submodels.
+            default that of the ballots; without one it counts submodels.
         cover : {"bound", "exact"}, default="bound"
             With ``reach``: a fast sound bound, or an integer program for each row that the bound
             leaves undecided (only for rules that decide by gaps: plurality and tournament).
@@ -178,23 +181,23 @@ class Rule(Settings):
         Certificates
             ``prediction`` and ``runner_up`` hold class indexes.
         """
-        array = as_ballots(ballots)
-        proof = self.decision(array)
+        checked = as_ballots(ballots)
+        proof = self.decision(checked)
+        reach = checked.reach if reach is None else reach
         if reach is None:
-            return with_frontier(proof, self, array)
+            return with_frontier(proof, self, checked)
         check_cover(cover, time_limit)
-        over = Reach(reach, array.shape[1])
-        return with_frontier(
-            self._in_units(proof, array, over, cover, time_limit), self, array, over
-        )
+        over = Reach(reach, checked.shape[1])
+        proof = self._in_units(proof, checked, over, cover, time_limit)
+        return with_frontier(proof, self, checked, over)
 
-    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+    def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
         """Compute how many may lie while m others abstain: (rows, m = 0, 1, ...).
 
         Parameters
         ----------
-        ballots : array
-            Checked, finite ballots.
+        ballots : Ballots
+            Checked.
         reach : Reach or None
             Units that reach several submodels; None: every unit is one submodel.
         *about : array of shape (n_samples,)
@@ -205,36 +208,91 @@ class Rule(Settings):
         array of int, shape (n_samples, n_silent)
             -1 where m abstentions alone may break the row; ``kernels.FAR`` where nothing does.
         """
+        n_rows, n_submodels = ballots.shape[:2]
+        radii = np.full((n_rows, n_submodels), -1)
+        for rows, number, _, own in self._voters(ballots):
+            if number:
+                idle = (n_submodels - number) * is_detected(ballots)
+                radii[rows, :number] = self._frontier(own, idle, *(one[rows] for one in about))
+        return in_units(radii, reach)
+
+    def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
+        """Return the frontier in submodels, of rows in which all of these submodels vote.
+
+        ``idle``: how many more submodels an attacker can make vote.
+        """
         raise NotImplementedError
 
     def _in_units(
-        self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
+        self, proof: Certificates, ballots: Ballots, reach: Reach, cover: str, time_limit: float
     ) -> Certificates:
         """Convert a radius in submodels: as many units as reach no more submodels than that."""
         check_bound_only(self, cover)
         return count_units(proof, reach, reach.from_submodels(proof.radius))
 
-    def decision(self, ballots: Array) -> Certificates:
-        """Decide and certify checked ballots; the radius counts submodels.
+    def decision(self, ballots: Any) -> Certificates:
+        """Decide and certify; the radius counts submodels.
 
         Parameters
         ----------
-        ballots : array of shape (n_samples, n_submodels, n_classes)
-            As :func:`partita.certify` takes them, already an array of numbers.
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
 
         Returns
         -------
         Certificates
             ``prediction`` and ``runner_up`` hold class indexes.
         """
+        checked = as_ballots(ballots)
+        if checked.abstentions is None:
+            return self._decision(checked.scores)
+        return self._decision_of_voters(checked)
+
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        """Decide and certify rows in which all submodels vote; the radius counts submodels."""
         raise NotImplementedError
+
+    def _decision_of_voters(self, ballots: Ballots, *about: Array) -> Certificates:
+        """Decide and certify each row by the submodels that vote in it."""
+        n_rows, n_submodels = ballots.shape[:2]
+        prediction, radius, runner_up = np.zeros((3, n_rows), np.int64)
+        has_runner_up = ballots.shape[2] > 1 and not about
+        for rows, number, _, own in self._voters(ballots):
+            proof = self._decision(own, *(one[rows] for one in about))
+            prediction[rows] = proof.prediction
+            never = proof.radius >= max(1, number)
+            radius[rows] = np.where(never, n_submodels, proof.radius)
+            if has_runner_up:
+                runner_up[rows] = proof.runner_up
+        counts = Counts("submodels", n_submodels)
+        return Certificates(prediction, radius, runner_up if has_runner_up else None, counts)
+
+    def _voters(self, ballots: Ballots) -> Iterator[tuple[Array, int, Array, Array]]:
+        """Yield rows, how many submodels vote in them, which, and their scores."""
+        if ballots.abstentions is None:
+            n_rows, n_submodels = ballots.shape[:2]
+            order = np.broadcast_to(np.arange(n_submodels), (n_rows, n_submodels))
+            yield np.arange(n_rows), n_submodels, order, ballots.scores
+            return
+        for rows, number, order in ballots.by_number_of_voters():
+            if number:
+                where = order.reshape(*order.shape, *[1] * (ballots.scores.ndim - 2))
+                own = np.take_along_axis(ballots.scores[rows], where, axis=1)
+            else:
+                nobody = self._nobody(np.asarray(ballots.abstentions.default))
+                own = np.broadcast_to(nobody, (len(rows), 1, *nobody.shape))
+            yield rows, number, order, own
+
+    def _nobody(self, default: Array) -> Array:
+        """Return the ballot of a row in which all submodels abstain."""
+        return default
 
     def decide(self, ballots: Any) -> Array:
         """Return each row's predicted class, as an index.
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
             Every submodel's score for every class.
 
         Returns
@@ -242,29 +300,33 @@ class Rule(Settings):
         array of int, shape (n_samples,)
             Class indexes.
         """
-        return self.decision(as_ballots(ballots)).prediction
+        return self.decision(ballots).prediction
 
     def votes(self, ballots: Any) -> Array:
         """Return each submodel's own choice, the smallest class among equals.
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
             Every submodel's score for every class.
 
         Returns
         -------
         array of int, shape (n_samples, n_submodels)
-            Class indexes.
+            Class indexes; 0 for a submodel that abstains.
         """
-        return np.asarray(as_ballots(ballots).argmax(axis=2))
+        checked = as_ballots(ballots)
+        votes = checked.scores.argmax(axis=2)
+        if checked.abstentions is not None:
+            votes[checked.abstentions.submodels] = 0
+        return np.asarray(votes)
 
     def probabilities(self, ballots: Any) -> Array:
         """Return scores for ranking rows; nothing is proven about them.
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
             Every submodel's score for every class.
 
         Returns
@@ -272,12 +334,15 @@ class Rule(Settings):
         array of shape (n_samples, n_classes)
             Positive, with sum 1, and the largest for the predicted class.
         """
-        array = as_ballots(ballots)
-        return with_winner(self._soft_vote(array), self.decide(array))
+        checked = as_ballots(ballots)
+        shares = np.empty((len(checked), checked.shape[2]))
+        for rows, _, _, own in self._voters(checked):
+            shares[rows] = self._soft_vote(own)
+        return with_winner(shares, self.decide(checked))
 
-    def _soft_vote(self, ballots: Array) -> Array:
+    def _soft_vote(self, scores: Array) -> Array:
         """Combine the submodels' scores into shares (rows, classes); the decision may differ."""
-        return softmax(mean_scores(ballots))
+        return softmax(mean_scores(scores))
 
 
 class GapRule(Rule):
@@ -288,52 +353,90 @@ class GapRule(Rule):
         """What one decided submodel adds to a gap."""
         return 1
 
-    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
+    def decision(self, ballots: Any) -> Certificates:
+        checked = as_ballots(ballots)
+        proof = super().decision(checked)
+        if not is_detected(checked):
+            return proof
+        each = Reach.of(replace(checked, reach=None))
+        radius, _ = self._overlap_radius(checked, each, "bound", 1.0)
+        return replace(proof, radius=np.maximum(radius, 0))
+
+    def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
         return gap_frontier(self, ballots, reach, *about)
 
-    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
-        """Return gaps that stay right when submodels abstain; :meth:`gaps`, for most rules."""
-        return self.gaps(ballots, *bounds)
-
-    def _n_heard(self, ballots: Array) -> Array:
-        """Return how many submodels vote in each row."""
-        return np.full(len(ballots), ballots.shape[1])
-
-    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
-        """Write decisions out as losses (rows, opponents, submodels) and budgets (rows, opponents).
+    def gaps(self, ballots: Any, *bounds: Array) -> kernels.Gaps:
+        """Write decisions out as losses and budgets against each opponent.
 
         Parameters
         ----------
-        ballots : array
-            A block of checked, finite ballots.
+        ballots : Ballots or array
+            A block of checked, finite ballots; for the median stretched values.
         *bounds : array of shape (n_samples,)
             For the median: the lower and the upper bound of each row.
 
         Returns
         -------
-        losses, budgets : array of int
-            What corrupting each submodel costs the decision against each opponent, and what it can
-            afford.
+        losses : array of int, shape (n_samples, n_opponents, n_submodels)
+            What corrupting each submodel costs the decision against each opponent.
+        budgets : array of int, shape (n_samples, n_opponents)
+            What the decision can afford against each opponent.
         """
+        given = ballots if isinstance(ballots, Ballots) else Ballots(np.asarray(ballots))
+        if given.abstentions is None:
+            return self._gaps(given.scores, *bounds)
+        return self._gaps_of_voters(given, *bounds)
+
+    def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
+        """Return the gaps of rows in which all submodels vote."""
         raise NotImplementedError
 
+    def _gaps_of_voters(self, ballots: Ballots, *bounds: Array) -> kernels.Gaps:
+        """Write decisions out as :meth:`gaps` does, so that they hold for any number of voters.
+
+        A submodel that abstains costs nothing, or a full vote if it may be made to vote.
+        """
+        n_rows, n_submodels = ballots.shape[:2]
+        n_opponents = 2 if ballots.scores.ndim == 2 else ballots.shape[2]
+        idle = self.full_vote if is_detected(ballots) else 0
+        all_losses = np.full((n_rows, n_opponents, n_submodels), idle, np.int32)
+        all_budgets = np.zeros((n_rows, n_opponents), np.int64)
+        for rows, number, order, own in self._voters(ballots):
+            limits = [bound[rows] for bound in bounds]
+            losses, budgets = self._gaps_of_any_number(own, *limits)
+            if not number:
+                budgets = self._budgets_of_nobody(budgets, *limits)
+            known = all_losses[rows]
+            where = np.broadcast_to(order[:, None, :], (len(rows), n_opponents, number))
+            np.put_along_axis(known, where, losses[:, :, :number], axis=2)
+            known[budgets == kernels.FAR] = 0
+            all_losses[rows], all_budgets[rows] = known, budgets
+        return all_losses, all_budgets
+
+    def _gaps_of_any_number(self, scores: Array, *bounds: Array) -> kernels.Gaps:
+        """Return gaps that stay right when some of these submodels abstain."""
+        return self._gaps(scores, *bounds)
+
+    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+        """Return the budgets of rows in which all submodels abstain."""
+        return np.where(budgets == kernels.FAR, budgets, -1)
+
     def _overlap_radius(
-        self, ballots: Array, reach: Reach, cover: str, time_limit: float
+        self, ballots: Ballots, reach: Reach, cover: str, time_limit: float, *bounds: Array
     ) -> tuple[Array, Array]:
         """Compute each row's radius in units, and the opponent that is nearest in units."""
         radius, runner_up = np.zeros((2, len(ballots)), np.int64)
 
         def work(rows: slice) -> int:
-            radius[rows], runner_up[rows] = overlap_radius(
-                self.gaps(ballots[rows]), reach, cover, time_limit
-            )
+            gap_form = self.gaps(ballots[rows], *(bound[rows] for bound in bounds))
+            radius[rows], runner_up[rows] = overlap_radius(gap_form, reach, cover, time_limit)
             return -1
 
-        kernels.over_rows(work, len(ballots), ballots[:1].size)
+        kernels.over_rows(work, len(ballots), ballots.scores[:1].size)
         return radius, runner_up
 
     def _in_units(
-        self, proof: Certificates, ballots: Array, reach: Reach, cover: str, time_limit: float
+        self, proof: Certificates, ballots: Ballots, reach: Reach, cover: str, time_limit: float
     ) -> Certificates:
         radius, runner_up = self._overlap_radius(ballots, reach, cover, time_limit)
         proof = self._with_runner_up(proof, runner_up)
@@ -342,6 +445,11 @@ class GapRule(Rule):
     def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
         """Put in the opponent that is nearest in units, where that is the rule's runner-up."""
         return proof
+
+
+def is_detected(ballots: Ballots) -> bool:
+    """Whether submodels abstain that an attacker could make vote."""
+    return ballots.abstentions is not None and ballots.abstentions.detected
 
 
 def run_kernel(

@@ -72,7 +72,11 @@ def rule_of(ballots: Any, rule: str | Rule | None) -> tuple[Rule, str]:
     chosen = named_rule(rule)
     if own is None or repr(chosen) == repr(own):
         return chosen, ""
-    return chosen, f"decided by {chosen.brief()!r}, not by the model's {own.brief()!r}"
+    return chosen, f"decided by {_shown(chosen)}, not by the model's {_shown(own)}"
+
+
+def _shown(rule: Rule) -> str:
+    return repr(rule.without_fitted_state())
 
 
 def certify(
@@ -94,7 +98,8 @@ def certify(
         a certificate by another rule says so.
     reach : array-like of bool, shape (n_units, n_submodels), optional
         Which submodels each unit reaches, where units overlap; the radius then counts units. By
-        default every unit reaches one submodel, and the radius counts submodels.
+        default that of the ballots; without one every unit reaches one submodel, and the radius
+        counts submodels.
     cover : {"bound", "exact"}, default="bound"
         With ``reach``: a fast sound bound, or an integer program for each row that the bound leaves
         undecided.

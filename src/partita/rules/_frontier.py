@@ -14,6 +14,7 @@ import numpy as np
 
 from .. import kernels
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ._reach import Reach
 
@@ -26,7 +27,7 @@ class Frontier:
     """
 
     rule: Any
-    ballots: Array
+    ballots: Ballots
     reach: Reach | None = None
     about: tuple[Array, ...] = ()
     gate: int = 0
@@ -41,7 +42,7 @@ class Frontier:
 
 
 def with_frontier(
-    proof: Certificates, rule: Any, ballots: Array, reach: Reach | None = None, *about: Array
+    proof: Certificates, rule: Any, ballots: Ballots, reach: Reach | None = None, *about: Array
 ) -> Certificates:
     """Return certificates that can tell what happens when sources fall silent."""
     if proof.frontier is not None:
@@ -49,7 +50,7 @@ def with_frontier(
     return replace(proof, frontier=Frontier(rule, ballots, reach, about))
 
 
-def gap_frontier(rule: Any, ballots: Array, reach: Reach | None, *bounds: Array) -> Array:
+def gap_frontier(rule: Any, ballots: Ballots, reach: Reach | None, *bounds: Array) -> Array:
     """Compute the frontier of a rule that decides by gaps."""
     n_rows, n_submodels = ballots.shape[:2]
     over = Reach(np.eye(n_submodels, dtype=bool), n_submodels) if reach is None else reach
@@ -58,7 +59,7 @@ def gap_frontier(rule: Any, ballots: Array, reach: Reach | None, *bounds: Array)
 
     def work(rows: slice) -> int:
         radii[rows] = kernels.frontier(
-            rule._silence_gaps(ballots[rows], *(bound[rows] for bound in bounds)),
+            rule._gaps_of_voters(ballots[rows], *(bound[rows] for bound in bounds)),
             rule.full_vote,
             (over.starts, over.members),
             apart,
@@ -66,14 +67,14 @@ def gap_frontier(rule: Any, ballots: Array, reach: Reach | None, *bounds: Array)
         )
         return -1
 
-    kernels.over_rows(work, n_rows, ballots[:1].size)
-    return while_somebody_votes(radii, over, rule._n_heard(ballots))
+    kernels.over_rows(work, n_rows, ballots.scores[:1].size)
+    return void_without_voters(radii, over, ballots.n_voters)
 
 
-def while_somebody_votes(radii: Array, reach: Reach, n_heard: Array) -> Array:
-    """Take back what is certified of rows in which so many silent groups may leave nobody."""
+def void_without_voters(radii: Array, reach: Reach, n_voters: Array) -> Array:
+    """Take back what is certified of rows in which so many silent groups may leave no voter."""
     reached = np.array([reach.most_reached(m) for m in range(radii.shape[1])])
-    nobody = reached[None] >= n_heard[:, None]
+    nobody = reached[None] >= n_voters[:, None]
     return np.where(nobody & (radii != kernels.FAR), -1, radii)
 
 

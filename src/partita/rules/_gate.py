@@ -1,6 +1,5 @@
 """A full model behind the vote: it answers where the vote's radius is below a gate.
 
-Inputs are a rule's certificates and the full model's labels; models and tables are not known here.
 The full model sees all columns, so an attacker may make it say anything: nothing is proven where it
 answers, and elsewhere the radius is what an attacker must spend to close the gate.
 
@@ -15,8 +14,10 @@ import numpy as np
 
 from .._support.numbers import check_whole
 from .._support.types import Array
-from ..certificates import Certificates
+from ..ballots import Ballots
+from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
+from ._ballots import as_ballots, mean_scores, softmax, with_winner
 from ._base import Rule
 from ._plurality import Plurality
 from ._reach import Reach
@@ -32,7 +33,7 @@ def check_gate(rule: Any, gate: int, overlapping: bool) -> None:
     """
     if gate == 0:
         return
-    if not isinstance(getattr(rule, "rule", rule), Plurality | Tournament):
+    if not isinstance(rule, Plurality | Tournament):
         raise InputError(
             f"gate is {gate}, but a gate needs a radius that one corrupted unit lowers by one at "
             f"most, which is not proven of {rule!r}: use rule='tournament' or 'plurality', or "
@@ -76,76 +77,103 @@ class Gated(Rule):
         self.rule = rule
         self.gate = gate
 
-    def brief(self) -> Self:
-        return type(self)(self.rule.brief(), self.gate)
+    def without_fitted_state(self) -> Self:
+        return type(self)(self.rule.without_fitted_state(), self.gate)
 
     def check(self) -> None:
         check_whole("gate", self.gate, 1)
         self.rule.check()
 
+    def resolve(
+        self,
+        y: Array | None,
+        classes: Array,
+        probabilities: bool = True,
+        balanced: bool = False,
+        weights: Array | None = None,
+    ) -> Self:
+        inner = self.rule.resolve(y, classes, probabilities, balanced, weights)
+        return type(self)(inner, self.gate)
+
     def certify(
         self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
     ) -> Certificates:
+        checked = self._read(ballots)
+        own = Reach.of(checked)  # the units whose radius opens the gate
+        check_gate(self.rule, self.gate, own.overlaps)
+        vote = self.rule.certify(checked, cover=cover, time_limit=time_limit)
+        opened = self._opens(vote)
+        if reach is None:
+            return self._behind_gate(vote, self._left(vote), opened, checked.fallback)
+        given = Reach(reach, checked.shape[1])
+        check_gate(self.rule, self.gate, given.overlaps)
+        # the gate stays open only against a further unit of its own
+        both = np.concatenate([np.asarray(reach, dtype=bool), own.groups])
+        proof = self.rule.certify(checked, both, cover, time_limit)
+        radius = np.minimum(self._left(proof), given.n_units)
+        proof = recounted(proof, radius, Counts("units", given.n_units), None)
+        proof = replace(proof, prediction=vote.prediction, runner_up=vote.runner_up)
+        return self._behind_gate(proof, radius, opened, checked.fallback)
+
+    def _read(self, ballots: Any) -> Ballots:
         self.check()
-        if getattr(ballots, "fallback", None) is None:
+        checked = as_ballots(ballots)
+        if checked.fallback is None:
             raise InputError(
                 f"ballots hold no scores of a fallback, which {self!r} needs: give clf.ballots(X) "
                 "of a model with a fallback, or another rule"
             )
-        proof = self.rule.certify(ballots, reach, cover, time_limit)
-        overlapping = reach is not None and Reach(reach, ballots.shape[1]).overlaps
-        check_gate(self.rule, self.gate, overlapping)
-        return gated(proof, self.gate, np.asarray(ballots.fallback).argmax(axis=1))
+        return checked
 
+    def _opens(self, vote: Certificates) -> Array:
+        """Return which rows the vote decides: its radius reaches the gate, or nothing breaks it."""
+        return np.asarray((vote.radius >= self.gate) | (vote.radius >= vote.counts.total))
 
-def is_open(proof: Certificates, gate: int) -> Array:
-    """Return which rows the vote decides: its radius reaches the gate, or nothing breaks it."""
-    return np.asarray((proof.radius >= gate) | (proof.radius >= proof.counts.total))
+    def _left(self, vote: Certificates) -> Array:
+        """Return what is left of the vote's radius above the gate."""
+        unbreakable = vote.radius >= vote.counts.total
+        return np.where(unbreakable, vote.radius, np.maximum(vote.radius - self.gate, 0))
 
+    def _behind_gate(
+        self, proof: Certificates, left: Array, opened: Array, fallback: Any
+    ) -> Certificates:
+        """Return the vote's certificates with the fallback's labels where the gate is closed."""
+        labels = np.asarray(fallback).argmax(axis=1)
+        runner_up = proof.runner_up
+        if runner_up is not None:
+            by_vote = opened | (labels == proof.prediction)
+            runner_up = np.where(by_vote, runner_up, proof.prediction)
+        return replace(
+            proof,
+            frontier=proof.frontier and replace(proof.frontier, gate=self.gate),
+            prediction=np.where(opened, proof.prediction, labels),
+            radius=np.where(opened, left, 0),
+            runner_up=runner_up,
+        )
 
-def gated(proof: Certificates, gate: int, fallback: Array) -> Certificates:
-    """Return the certificates of a vote with a full model behind it.
+    def by_fallback(self, ballots: Any) -> Array:
+        """Return which rows the full model answers.
 
-    Where the vote's radius is at least ``gate``, the prediction is its label and the radius what is
-    left of the vote's above the gate. Elsewhere it is the full model's label, with radius 0.
+        Parameters
+        ----------
+        ballots : Ballots
+            With the scores of a fallback.
 
-    Parameters
-    ----------
-    proof : Certificates
-        The vote's, as a rule made them (:func:`check_gate` says of which): class indexes.
-    gate : int
-        The least radius at which the vote decides.
-    fallback : array of int, shape (n_samples,)
-        The full model's labels, as class indexes.
+        Returns
+        -------
+        array of bool, shape (n_samples,)
+            Where the vote's radius is below the gate.
+        """
+        return ~self._opens(self.rule.certify(self._read(ballots)))
 
-    Returns
-    -------
-    Certificates
-        A row that nothing can break stays one. ``runner_up`` is the vote's; where the full model
-        answers and the vote has another label, it is that one.
+    def decision(self, ballots: Any) -> Certificates:
+        return self.certify(ballots)
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partita import certify
-    >>> from partita.rules._gate import gated
-    >>> votes = certify(np.eye(2)[[[0, 0, 0, 0, 0], [0, 0, 0, 1, 1]]], rule="plurality")
-    >>> proof = gated(votes, 1, np.array([1, 1]))
-    >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
-    ([0, 1], [1, 0], [1, 0])
-    """
-    opened = is_open(proof, gate)
-    unbreakable = proof.radius >= proof.counts.total
-    left = np.where(unbreakable, proof.radius, proof.radius - gate)
-    runner_up = proof.runner_up
-    if runner_up is not None:
-        by_vote = opened | (fallback == proof.prediction)
-        runner_up = np.where(by_vote, runner_up, proof.prediction)
-    frontier = proof.frontier
-    return replace(
-        proof,
-        frontier=frontier and replace(frontier, gate=gate),
-        prediction=np.where(opened, proof.prediction, fallback),
-        radius=np.where(opened, left, 0),
-        runner_up=runner_up,
-    )
+    def votes(self, ballots: Any) -> Array:
+        return self.rule.votes(ballots)
+
+    def probabilities(self, ballots: Any) -> Array:
+        checked = self._read(ballots)
+        fallback = np.asarray(checked.fallback)
+        own = with_winner(softmax(mean_scores(fallback[:, None])), fallback.argmax(axis=1))
+        return np.where(self.by_fallback(checked)[:, None], own, self.rule.probabilities(checked))

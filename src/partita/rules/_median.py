@@ -1,21 +1,22 @@
 """The median of the submodels' values, for regression."""
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 
 from .. import kernels
-from .._support.arrays import array_of
 from .._support.numbers import check_whole
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates, Counts
 from ..errors import InputError
-from ._ballots import check_finite
-from ._base import GapRule, count_units
+from ._ballots import as_values
+from ._base import GapRule
 from ._bounds import check_row_bounds
 from ._frontier import with_frontier
-from ._overlap import check_cover, overlap_radius
+from ._overlap import check_cover
 from ._reach import Reach
 
 LARGEST = np.finfo(np.float64).max
@@ -84,7 +85,7 @@ class Median(GapRule):
             rule.centre = float(np.median(y))
         return rule
 
-    def brief(self) -> Self:
+    def without_fitted_state(self) -> Self:
         return type(self)(stretch=self.stretch)
 
     def votes(self, ballots: Any) -> Array:
@@ -92,26 +93,23 @@ class Median(GapRule):
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels)
             Every submodel's value.
 
         Returns
         -------
         array of float64, shape (n_samples, n_submodels)
-            What the median is taken of.
+            What the median is taken of; without meaning for a submodel that abstains.
         """
+        return self._stretched(ballots).scores
+
+    def _stretched(self, ballots: Any) -> Ballots:
         self.check()
-        array = array_of("votes", ballots)
-        if array.ndim != 2 or array.dtype.kind not in "fiub":
-            raise InputError(
-                f"votes has shape {array.shape} and holds {array.dtype}: it must be numbers of "
-                "shape (rows, submodels)"
-            )
-        if array.shape[1] == 0:
-            raise InputError(f"votes has shape {array.shape}: there must be at least one submodel")
-        array = np.ascontiguousarray(array, dtype=np.float64)
-        finite = np.isfinite(array).all(axis=1)
-        check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
+        checked = as_values(ballots)
+        return checked if self.stretch == 1 else replace(checked, scores=self._stretch(checked))
+
+    def _stretch(self, votes: Any) -> Array:
+        array = np.asarray(votes, dtype=np.float64)
         if self.stretch == 1:
             return array
         if self.centre is None:
@@ -122,12 +120,15 @@ class Median(GapRule):
         with np.errstate(over="ignore"):
             return np.clip(self.centre + self.stretch * (array - self.centre), -LARGEST, LARGEST)
 
+    def _nobody(self, default: Array) -> Array:
+        return self._stretch(default)
+
     def decide(self, ballots: Any) -> Array:
         """Return each row's lower median.
 
         Parameters
         ----------
-        ballots : array-like of shape (n_samples, n_submodels)
+        ballots : Ballots or array-like of shape (n_samples, n_submodels)
             Every submodel's value.
 
         Returns
@@ -135,9 +136,14 @@ class Median(GapRule):
         array of float64, shape (n_samples,)
             The predictions.
         """
-        array = self.votes(ballots)
-        middle = (array.shape[1] + 1) // 2 - 1
-        return np.asarray(np.partition(array, middle, axis=1)[:, middle])
+        return self._medians(self._stretched(ballots))
+
+    def _medians(self, stretched: Ballots) -> Array:
+        median = np.empty(len(stretched))
+        for rows, _, _, own in self._voters(stretched):
+            middle = (own.shape[1] + 1) // 2 - 1
+            median[rows] = np.partition(own, middle, axis=1)[:, middle]
+        return median
 
     def certify(  # type: ignore[override]  # a value needs bounds where a label does not
         self,
@@ -152,7 +158,7 @@ class Median(GapRule):
 
         Parameters
         ----------
-        votes : array-like of shape (n_samples, n_submodels)
+        votes : Ballots or array-like of shape (n_samples, n_submodels)
             Every submodel's value.
         lower, upper : float or array-like of shape (n_samples,)
             The bounds; both are required. An infinite bound always holds.
@@ -171,62 +177,72 @@ class Median(GapRule):
         Certificates
             A radius of -1 means that the prediction itself is outside. There is no runner-up.
         """
-        array, low, high = self.check_bounds(votes, lower, upper)
-        radius, _ = kernels.stay_inside(array, low, high)
-        proof = Certificates(
-            self.decide(votes), radius, None, Counts("submodels", array.shape[1]), of_values=True
-        )
-        if reach is None:
-            return with_frontier(proof, self, array, None, low, high)
+        values, low, high = self.check_bounds(votes, lower, upper)
         check_cover(cover, time_limit)
-        over = Reach(reach, array.shape[1])
-        in_units, _ = overlap_radius(self.gaps(array, low, high), over, cover, time_limit)
-        return with_frontier(count_units(proof, over, in_units), self, array, over, low, high)
+        n_submodels = values.shape[1]
+        reach = values.reach if reach is None else reach
+        over = None if reach is None else Reach(reach, n_submodels)
+        prediction = self._medians(values)
+        if over is None and values.abstentions is None:
+            radius, _ = kernels.stay_inside(values.scores, low, high)
+        else:
+            units = Reach.of(values) if over is None else over
+            radius, _ = self._overlap_radius(values, units, cover, time_limit, low, high)
+            inside = (prediction >= low) & (prediction <= high)
+            radius = np.where(inside, np.maximum(radius, 0), -1)
+        counts = Counts("submodels", n_submodels) if over is None else Counts("units", over.n_units)
+        proof = Certificates(prediction, radius, None, counts, of_values=True)
+        return with_frontier(proof, self, values, over, low, high)
 
-    def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Array, Array, Array]:
+    def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Ballots, Array, Array]:
         """Check votes and bounds.
 
         Parameters
         ----------
-        votes : array-like of shape (n_samples, n_submodels)
+        votes : Ballots or array-like of shape (n_samples, n_submodels)
             Every submodel's value.
         lower, upper : float or array-like of shape (n_samples,)
             The bounds; both are required.
 
         Returns
         -------
-        votes : array of float64, shape (n_samples, n_submodels)
+        votes : Ballots of float64, shape (n_samples, n_submodels)
             The votes, stretched.
         lower : array of float64, shape (n_samples,)
             One lower bound per row.
         upper : array of float64, shape (n_samples,)
             One upper bound per row.
         """
-        array = self.votes(votes)
-        return array, *check_row_bounds(lower, upper, len(array))
+        stretched = self._stretched(votes)
+        return stretched, *check_row_bounds(lower, upper, len(stretched))
 
-    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+    def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
         lower, upper = bounds
-        return kernels.median_gaps(ballots, lower, upper)
+        return kernels.median_gaps(scores, lower, upper)
 
-    def _silence_gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
+    def _gaps_of_any_number(self, scores: Array, *bounds: Array) -> kernels.Gaps:
         """Return gaps that hold for any number of votes.
 
         The median stays at least l while more votes are at or above l than below, and at most u
         while no fewer are at or below u than above. For odd numbers :meth:`gaps` may take the
         former for "no fewer"; when one abstains, that is not enough.
         """
-        losses, budgets = self.gaps(ballots, *bounds)
-        odd = ballots.shape[1] % 2
+        losses, budgets = self._gaps(scores, *bounds)
+        odd = scores.shape[1] % 2
         budgets[:, 1] -= np.where(budgets[:, 1] == kernels.FAR, 0, odd)
         return losses, budgets
+
+    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+        lower, upper = bounds
+        endless = np.stack([upper == np.inf, lower == -np.inf], axis=1)
+        return np.where(endless, kernels.FAR, -1)
 
     def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
         """Compute which values a prediction can take under an attack of a given size.
 
         Parameters
         ----------
-        votes : array-like of shape (n_samples, n_submodels)
+        votes : Ballots or array-like of shape (n_samples, n_submodels)
             Every submodel's value.
         radius : int
             How many submodels (units, with ``reach``) the attacker owns.
@@ -241,13 +257,17 @@ class Median(GapRule):
             The prediction stays at or below this; inf where nothing holds it.
         """
         check_whole("radius", radius, 0)
-        array = np.sort(self.votes(votes), axis=1)
-        n_rows, n_submodels = array.shape
+        stretched = self._stretched(votes)
+        n_rows, n_submodels = stretched.shape
+        reach = stretched.reach if reach is None else reach
         if reach is not None:
             radius = Reach(reach, n_submodels).most_reached(int(radius))
-        middle = (n_submodels + 1) // 2 - 1
-        low = array[:, middle - radius] if radius <= middle else np.full(n_rows, -np.inf)
-        high = (
-            array[:, middle + radius] if middle + radius < n_submodels else np.full(n_rows, np.inf)
-        )
+        low, high = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
+        for rows, _, _, own in self._voters(stretched):
+            number, ordered = own.shape[1], np.sort(own, axis=1)
+            middle = (number + 1) // 2 - 1
+            if radius <= middle:
+                low[rows] = ordered[:, middle - radius]
+            if middle + radius < number:
+                high[rows] = ordered[:, middle + radius]
         return low, high

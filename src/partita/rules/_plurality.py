@@ -40,13 +40,13 @@ class Plurality(GapRule):
 
     needs_scores: ClassVar[bool] = False
 
-    def decision(self, ballots: Array) -> Certificates:
-        return run_kernel("plurality", ballots, 0)
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        return run_kernel("plurality", scores, 0)
 
-    def _soft_vote(self, ballots: Array) -> Array:
-        votes = vote_shares(ballots)
-        scores = softmax(mean_scores(ballots))  # together they count less than one vote
-        return np.asarray((ballots.shape[1] * votes + scores) / (ballots.shape[1] + 1))
+    def _soft_vote(self, scores: Array) -> Array:
+        votes = vote_shares(scores)
+        shares = softmax(mean_scores(scores))  # together they count less than one vote
+        return np.asarray((scores.shape[1] * votes + shares) / (scores.shape[1] + 1))
 
-    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
-        return kernels.gaps("plurality", ballots, 0)
+    def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
+        return kernels.gaps("plurality", scores, 0)

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 
 
@@ -61,6 +62,13 @@ class Reach:
         self.sizes = self.groups.sum(axis=1)
         self.starts = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
         self.members = np.nonzero(self.groups)[1].astype(np.int64)
+
+    @classmethod
+    def of(cls, ballots: Ballots) -> "Reach":
+        """Return the reach of the ballots' units; without one each unit is one submodel."""
+        n_submodels = ballots.shape[1]
+        own = np.eye(n_submodels, dtype=bool) if ballots.reach is None else ballots.reach
+        return cls(own, n_submodels)
 
     def __len__(self) -> int:
         return len(self.groups)

@@ -5,8 +5,6 @@ from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import Rule, run_kernel
-from ._frontier import in_units
-from ._reach import Reach
 
 
 class RunOff(Rule):
@@ -50,9 +48,9 @@ class RunOff(Rule):
         if not isinstance(self.exact, bool):
             raise InputError(f"exact is {self.exact!r}: it must be True or False")
 
-    def decision(self, ballots: Array) -> Certificates:
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
         self.check()
-        return run_kernel("runoff", ballots, self.exact)
+        return run_kernel("runoff", scores, self.exact)
 
-    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
-        return in_units(kernels.runoff_frontier(ballots, ballots.shape[1] - 1), reach)
+    def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
+        return kernels.runoff_frontier(scores, scores.shape[1] - 1)

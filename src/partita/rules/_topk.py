@@ -8,12 +8,14 @@ import numpy as np
 from .. import kernels
 from .._support.numbers import check_whole
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
 from ._ballots import as_ballots, vote_shares
 from ._base import Rule, count_units, run_kernel
-from ._frontier import in_units, with_frontier
+from ._frontier import with_frontier
 from ._overlap import check_bound_only, check_cover
+from ._plurality import Plurality
 from ._reach import Reach
 
 
@@ -85,14 +87,14 @@ class TopK(Rule):
             ``prediction`` holds the given labels. A radius of -1 means that the label is outside
             the top k now.
         """
-        array = as_ballots(ballots)
+        checked = as_ballots(ballots)
         if labels is None:
             raise InputError(
                 f"labels is missing: the radius of TopK({self.k}) is about a label that stays "
                 f"among the top {self.k}, not about the "
                 "prediction; give one label per row, such as the true ones"
             )
-        n_rows, n_submodels, n_labels = array.shape
+        n_rows, n_submodels, n_labels = checked.shape
         given = np.asarray(labels)
         if (
             given.shape != (n_rows,)
@@ -103,30 +105,44 @@ class TopK(Rule):
                 f"labels must hold one class index from 0 to {n_labels - 1} for each of the "
                 f"{n_rows} rows"
             )
-        proof = replace(self._about(array, given), truth=given)
+        proof = replace(self._about(checked, given), truth=given)
+        reach = checked.reach if reach is None else reach
         if reach is None:
-            return with_frontier(proof, self, array, None, given)
+            return with_frontier(proof, self, checked, None, given)
         check_cover(cover, time_limit)
         check_bound_only(self, cover)
         over = Reach(reach, n_submodels)
         proof = count_units(proof, over, over.from_submodels(proof.radius))
-        return with_frontier(proof, self, array, over, given)
+        return with_frontier(proof, self, checked, over, given)
 
-    def decision(self, ballots: Array) -> Certificates:
-        return self._about(ballots, self.decide(ballots))
+    def decision(self, ballots: Any) -> Certificates:
+        checked = as_ballots(ballots)
+        return self._about(checked, self.decide(checked))
 
-    def _about(self, ballots: Array, labels: Array) -> Certificates:
+    def _about(self, ballots: Ballots, labels: Array) -> Certificates:
+        """Certify that these labels stay among the top k; the radius counts submodels."""
         self.check()
-        return run_kernel("topk", ballots, int(self.k), labels=labels)
+        if ballots.abstentions is None:
+            return self._decision(ballots.scores, labels)
+        proof = self._decision_of_voters(ballots, labels)
+        radius, nobody = proof.radius, ballots.n_voters == 0
+        if ballots.abstentions.detected:
+            # an abstaining submodel that is made to vote may be what an attacker lacks
+            own = self.frontier(ballots, None, labels)[:, 0]
+            radius = np.where(radius > 0, np.minimum(radius, own), radius)
+        smallest = np.where(labels < self.k, 0, -1)  # by no votes at all these lead
+        return replace(proof, radius=np.where(nobody, smallest, radius))
 
-    def _soft_vote(self, ballots: Array) -> Array:
-        return vote_shares(ballots)
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        return run_kernel("topk", scores, int(self.k), labels=about[0])
+
+    def _soft_vote(self, scores: Array) -> Array:
+        return vote_shares(scores)
 
     def decide(self, ballots: Any) -> Array:
-        return run_kernel("plurality", as_ballots(ballots), 0).prediction
+        return Plurality().decide(ballots)
 
-    def frontier(self, ballots: Array, reach: Reach | None, *about: Array) -> Array:
-        labels, idle = about[0] if about else self.decide(ballots), np.zeros(len(ballots))
-        return in_units(
-            kernels.topk_frontier(ballots, self.k, labels, idle, ballots.shape[1] - 1), reach
-        )
+    def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
+        labels = about[0] if about else self.decide(scores)
+        more = np.full(len(scores), idle)
+        return kernels.topk_frontier(scores, self.k, labels, more, scores.shape[1] - 1)

@@ -133,7 +133,7 @@ class Tournament(GapRule):
             rule.shares = None
         return rule
 
-    def brief(self) -> Self:
+    def without_fitted_state(self) -> Self:
         offset = None if _is_number(self.offset) and not self.offset else self.offset
         return type(self)(margin=self.margin, prior=self.prior, offset=offset)
 
@@ -203,24 +203,42 @@ class Tournament(GapRule):
         self.check()
         return float(self.margin or 0.0), self.head_start(n_labels)
 
-    def decision(self, ballots: Array) -> Certificates:
-        n_labels = ballots.shape[2]
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        n_labels = scores.shape[2]
         return run_kernel(
-            "tournament", ballots, self._setting(n_labels), shift=self._shift(n_labels)
+            "tournament", scores, self._setting(n_labels), shift=self._shift(n_labels)
         )
 
-    def _soft_vote(self, ballots: Array) -> Array:
-        n_submodels, n_labels = ballots.shape[1:]
+    def _soft_vote(self, scores: Array) -> Array:
+        n_submodels, n_labels = scores.shape[1:]
         shift = self._shift(n_labels)
-        scores = mean_scores(ballots) - (0.0 if shift is None else shift)
+        shares = mean_scores(scores) - (0.0 if shift is None else shift)
         return softmax(
-            scores + self.head_start(n_labels) * (self.margin or 1.0) / self.full_vote / n_submodels
+            shares + self.head_start(n_labels) * (self.margin or 1.0) / self.full_vote / n_submodels
         )
 
-    def gaps(self, ballots: Array, *bounds: Array) -> kernels.Gaps:
-        n_labels = ballots.shape[2]
+    def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
+        n_labels = scores.shape[2]
         shift = self._shift(n_labels)
-        return kernels.gaps("tournament", ballots, self._setting(n_labels), shift)
+        return kernels.gaps("tournament", scores, self._setting(n_labels), shift)
+
+    def _has_head_starts(self, n_labels: int) -> bool:
+        return len(np.unique(self.head_start(n_labels))) > 1
+
+    def _nobody(self, default: Array) -> Array:
+        """Return a ballot that leaves every duel to the head starts, or else the fixed one.
+
+        With head starts that no attacker can overcome, they must decide a row in which all abstain.
+        """
+        if not self._has_head_starts(len(default)):
+            return default
+        shift = self._shift(len(default))
+        return np.zeros(len(default)) if shift is None else shift
+
+    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+        if self._has_head_starts(budgets.shape[1]):
+            return budgets
+        return super()._budgets_of_nobody(budgets, *bounds)
 
     def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
         if proof.runner_up is None:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..collective import criticality
 from ..ensemble._ballots import FLOOR
 from ..errors import InputError
 from ..rules import Median, Rule, TopK, named_rule
 from ..rules._bounds import bounds_around
-from ..rules._silenced import silenced
-from ..silence import Silence
+from ..rules._silence_cost import with_silence
 
 LABEL_TYPES = (str, bool, int, float)
 
@@ -50,7 +50,7 @@ class PartyVote:
         labels = np.empty(0) if self.classes is None else self._labels
         # None: parties took part in no training table that constants could come from
         self.rule: Any = chosen.resolve(None, labels)
-        self.silenced: Any = silenced(self.rule, True, self._fixed_ballot(default))
+        self.default = self._fixed_ballot(default)
         self._check_settings()
 
     @property
@@ -83,91 +83,94 @@ class PartyVote:
         else:
             self.rule.certify(np.zeros((1, len(self.names), len(self.classes)), np.float32))
 
+    def ballots(self, answers: Array, identities: Sequence[int] = ()) -> Ballots:
+        """Return answers (rows, parties, ...) as ballots; NaN where a party is silent.
+
+        Of ``identities``, equal numbers are one party; without any, all differ.
+        """
+        answers = np.asarray(answers)
+        silent = silent_parties(answers)
+        scores = np.where(silent.reshape(*silent.shape, *[1] * (answers.ndim - 2)), 0, answers)
+        absent = Abstentions(silent, self.default, detected=True, units=silent)
+        scores = scores.astype(answers.dtype)
+        return Ballots(scores, self.rule, abstentions=absent, reach=_reach(identities))
+
     # ---- certificates ----
 
     def certify(
         self,
-        ballots: Array,
+        answers: Any,
         tolerance: float | None = None,
         relative: float | None = None,
         identities: Sequence[int] = (),
     ) -> Certificates:
-        """Decide and certify ballots (rows, parties, classes) or (rows, parties) of values.
+        """Decide and certify answers (rows, parties, classes) or (rows, parties) of values.
 
         NaN where a party is silent. The radius counts parties; ``silence`` says what silence cost.
-        Of ``identities``, equal numbers are one party; without any, all differ.
         """
-        reach = _reach(identities)
-        counts = Counts("parties", len(self.names) if reach is None else len(reach))
-        silent = silent_parties(ballots)
-        if self.classes is None:
-            bounds = self.bounds(ballots, tolerance, relative)
-            proof: Certificates = self.silenced.certify(ballots, *bounds, reach=reach)
-        else:
-            proof = self.silenced.certify(ballots, reach=reach)
-        without = np.array(proof.radius)
-        rows = np.flatnonzero(silent.any(axis=1))
-        if len(rows):
-            at_best = self._at_best(
-                ballots[rows], silent[rows], proof, rows, tolerance, relative, reach
-            )
-            without[rows] = np.maximum(without[rows], at_best)
-        silence = Silence(
-            silent, self.names, silent.sum(axis=1), len(self.names), proof.radius, without, True
+        ballots = self.ballots(answers, identities)
+        proof = self._certify(ballots, tolerance, relative)
+        decided = proof.prediction
+        proof = with_silence(
+            self.names,
+            ballots,
+            proof,
+            decided,
+            lambda filled, rows: self._certify(filled, tolerance, relative, decided[rows]),
         )
-        counted = recounted(proof, proof.radius, counts, proof.frontier)  # a submodel each
-        labelled = replace(counted, silence=silence)
         if self.classes is None:
-            return labelled
+            return proof
         runner_up = None if proof.runner_up is None else self._labels[proof.runner_up]
-        return replace(labelled, prediction=self._labels[proof.prediction], runner_up=runner_up)
+        return replace(proof, prediction=self._labels[proof.prediction], runner_up=runner_up)
 
-    def bounds(
-        self, ballots: Array, tolerance: float | None, relative: float | None
-    ) -> tuple[Array, Array]:
-        """Where the value of each row must stay."""
-        prediction = np.asarray(self.silenced.decide(ballots))
-        low, high, _ = bounds_around(prediction, tolerance=tolerance, relative=relative)
-        return low, high
-
-    def _at_best(
+    def _certify(
         self,
-        ballots: Array,
-        silent: Array,
-        proof: Certificates,
-        rows: Array,
+        ballots: Ballots,
         tolerance: float | None,
         relative: float | None,
-        reach: Array | None,
-    ) -> Array:
-        """The radius that rows would have if silent parties sided with the prediction."""
-        decided = proof.prediction[rows]
+        around: Array | None = None,
+    ) -> Certificates:
+        """Certify ballots; predictions are class indexes or values."""
         if self.classes is None:
-            centre, stretch = self.rule.centre or 0.0, self.rule.stretch
-            value = centre + (decided - centre) / stretch
-            filled = np.where(silent, value[:, None], ballots)
-            low, high, _ = bounds_around(decided, tolerance=tolerance, relative=relative)
-            return np.asarray(self.rule.certify(filled, low, high, reach=reach).radius)
-        own = np.where(np.arange(len(self.classes)) == decided[:, None], 0, FLOOR)
-        filled = np.where(silent[:, :, None], own[:, None], ballots).astype(np.float32)
-        again = self.rule.certify(filled, reach=reach)
-        return np.asarray(np.where(again.prediction == decided, again.radius, 0))
+            bounds = self._bounds(ballots, tolerance, relative, around)
+            proof: Certificates = self.rule.certify(ballots, *bounds)
+        else:
+            proof = self.rule.certify(ballots)
+        counts = Counts("parties", proof.counts.total)  # a submodel each, or several
+        return recounted(proof, proof.radius, counts, proof.frontier)
 
-    def predict(self, ballots: Array) -> Array:
+    def bounds(
+        self, answers: Array, tolerance: float | None, relative: float | None
+    ) -> tuple[Array, Array]:
+        """Where the value of each row must stay."""
+        return self._bounds(self.ballots(answers), tolerance, relative)
+
+    def _bounds(
+        self,
+        ballots: Ballots,
+        tolerance: float | None,
+        relative: float | None,
+        around: Array | None = None,
+    ) -> tuple[Array, Array]:
+        middle = np.asarray(self.rule.decide(ballots)) if around is None else around
+        low, high, _ = bounds_around(middle, tolerance=tolerance, relative=relative)
+        return low, high
+
+    def predict(self, answers: Array) -> Array:
         """Labels or values, without certificates."""
-        decided = np.asarray(self.silenced.decide(ballots))
+        decided = np.asarray(self.rule.decide(self.ballots(answers)))
         return decided if self.classes is None else self._labels[decided]
 
     def intervals(
-        self, ballots: Array, identities: Sequence[int] = ()
+        self, answers: Array, identities: Sequence[int] = ()
     ) -> dict[int, tuple[Array, Array]]:
         """The lowest and highest value that r parties can bring about, by r; none for labels."""
         found: dict[int, tuple[Array, Array]] = {}
         if self.classes is not None:
             return found
-        reach = _reach(identities)
+        ballots = self.ballots(answers, identities)
         for radius in range(1, len(self.names) + 1):
-            low, high = self.silenced.interval(ballots, radius, reach)
+            low, high = self.rule.interval(ballots, radius)
             if np.isinf(low).all() and np.isinf(high).all():
                 break
             found[radius] = (low, high)
@@ -175,22 +178,22 @@ class PartyVote:
 
     def critical(
         self,
-        ballots: Array,
+        answers: Array,
         tolerance: float | None = None,
         relative: float | None = None,
         identities: Sequence[int] = (),
     ) -> Array:
         """bool (parties, rows): which parties could, each alone, break a row's statement."""
         own = np.asarray(identities or range(len(self.names)))
-        everyone = own[:, None] == own
+        ballots, reach = self.ballots(answers), own[:, None] == own
         if self.classes is not None:
-            return criticality(ballots, self.silenced, everyone)
-        low, high = self.bounds(ballots, tolerance, relative)
-        return criticality(ballots, self.silenced, everyone, lower=low, upper=high)
+            return criticality(ballots, None, reach)
+        low, high = self._bounds(ballots, tolerance, relative)
+        return criticality(ballots, None, reach, lower=low, upper=high)
 
     def contradictions(
         self,
-        ballots: Array,
+        answers: Array,
         proof: Certificates,
         tolerance: float | None = None,
         relative: float | None = None,
@@ -200,21 +203,20 @@ class PartyVote:
         Only rows with a radius of at least 1 count: there no single party decides what it is
         compared with.
         """
-        silent = silent_parties(ballots)
-        counted = ~silent & (np.asarray(proof.radius) >= 1)[:, None]
-        votes = np.asarray(self.silenced.votes(ballots))
+        ballots = self.ballots(answers)
+        counted = ~silent_parties(answers) & (np.asarray(proof.radius) >= 1)[:, None]
+        votes = np.asarray(self.rule.votes(ballots))
         if self.classes is None:
-            low, high = self.bounds(ballots, tolerance, relative)
-            with np.errstate(invalid="ignore"):
-                agrees = (votes >= low[:, None]) & (votes <= high[:, None])
+            low, high = self._bounds(ballots, tolerance, relative)
+            agrees = (votes >= low[:, None]) & (votes <= high[:, None])
         else:
             agrees = self._labels[votes] == proof.prediction[:, None]
         return counted.sum(axis=0), (counted & ~agrees).sum(axis=0)
 
 
-def silent_parties(ballots: Array) -> Array:
+def silent_parties(answers: Array) -> Array:
     """bool (rows, parties): who has no ballot."""
-    return np.asarray(np.isnan(ballots).reshape(*ballots.shape[:2], -1).any(axis=2))
+    return np.asarray(np.isnan(answers).reshape(*answers.shape[:2], -1).any(axis=2))
 
 
 def _reach(identities: Sequence[int]) -> Array | None:

@@ -124,10 +124,10 @@ def row_dicts(certified: CertifiedTable) -> list[dict[str, Any]]:
 
 
 def _silent_units(certified: CertifiedTable, i: int) -> dict[str, list[str]]:
-    if certified.heard is None or certified.heard.units is None:
+    if certified.silent_units is None:
         return {}
     names = certified.model.units_.names
-    return {"silent_units": [names[unit] for unit in np.flatnonzero(certified.heard.units[i])]}
+    return {"silent_units": [names[unit] for unit in np.flatnonzero(certified.silent_units[i])]}
 
 
 def what_is_proven(model: Any, tolerance: float | None, relative: float | None) -> str | None:

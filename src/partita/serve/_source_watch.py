@@ -10,6 +10,7 @@ of an answer: it sees rows after they are answered for.
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,9 +77,9 @@ class SourceWatch:
     def __call__(self, certified: CertifiedTable) -> None:
         """Watch rows; those in which a source is silent say nothing that can be compared."""
         try:
-            heard, ballots = certified.heard, certified.ballots
-            if heard is not None and heard.units is not None:
-                ballots = ballots[~np.asarray(heard.units).any(axis=1)]
+            silent, ballots = certified.silent_units, certified.ballots
+            if silent is not None:
+                ballots = replace(ballots[~silent.any(axis=1)], abstentions=None)
             self._watcher.update(ballots)
             self._show()
         except Exception:

@@ -12,12 +12,11 @@ from typing import Any, Self
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
 from ..ensemble._full_model import full_predictions
-from ..ensemble._silent_sources import Heard, hear
 from ..rules import Gated, Rule
-from ..rules._silenced import silenced
 from ..rules._statements import Statement
 from ..tables._table import Table
 from ._tasks import TASKS
@@ -35,29 +34,23 @@ class CertifiedTable:
         Fitted.
     table : Table
         The rows.
-    ballots : array
-        What the submodels say about them; everything else is computed from these.
+    ballots : Ballots
+        What the submodels say about them, and the rule; everything else is computed from these.
     tolerance, relative : float, optional
         For a regressor: how far a prediction may move and still count as unchanged.
     truth : array, optional
         The right labels or values, where they are known.
     by_truth : bool
         Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
-    fallback : array, optional
-        The scores of the full model behind the vote, where the model has one.
-    heard : Heard, optional
-        Where sources may be silent: which are, and the model as it was fitted.
     """
 
     model: Any
     table: Table
-    ballots: Array
+    ballots: Ballots
     tolerance: float | None = None
     relative: float | None = None
     truth: Array | None = None
     by_truth: bool = False
-    fallback: Array | None = None
-    heard: Heard | None = None
 
     @classmethod
     def of(
@@ -72,39 +65,49 @@ class CertifiedTable:
     ) -> Self:
         """Ask every submodel about the rows of X, once; ``silent``: as ``certify`` takes it."""
         TASKS[model._task].check_tolerance(tolerance, relative)
-        heard = hear(model, X, silent)
-        more["fallback"] = heard.fallback_scores()
-        if silent is not None:
-            more["heard"] = heard
-        return cls(heard.model, heard.table, heard.ballots, tolerance, relative, truth, **more)
+        table, ballots = model._ballots(X, silent)
+        return cls(model, table, ballots, tolerance, relative, truth, **more)
 
     def under(self, rule: Rule) -> Self:
-        """The same ballots, decided and certified by another rule."""
+        """The same ballots, decided and certified by another rule, behind the same gate."""
         model = copy(self.model)
         model.rule_ = rule
-        if self.heard is not None:
-            own = self.model.rule_
-            model.rule_ = silenced(rule, own.detected, own.default)
-        return replace(self, model=model)
+        decides = Gated(rule, self.gate) if self.gate else rule
+        return replace(self, model=model, ballots=replace(self.ballots, rule=decides))
 
     def __len__(self) -> int:
         return len(self.ballots)
 
     @property
     def rule(self) -> Rule:
-        """The rule that decides."""
-        rule: Rule = self.model.rule_
-        return rule
+        """The rule of the vote."""
+        rule: Rule = self.ballots.rule
+        return rule.rule if isinstance(rule, Gated) else rule
+
+    @property
+    def gate(self) -> int:
+        """The least radius at which the vote decides; 0: it always does."""
+        rule = self.ballots.rule
+        return int(rule.gate) if isinstance(rule, Gated) else 0
+
+    @property
+    def silent_units(self) -> Array | None:
+        """bool (rows, units): which sources are silent; None where silence was not asked for."""
+        silence = self.ballots.abstentions
+        return None if silence is None else silence.units
 
     @cached_property
     def prediction(self) -> Array:
         """One label or value per row."""
-        return np.asarray(self.model._decide(self.ballots, self.fallback))
+        return np.asarray(self.model._decide(self.ballots))
 
     @cached_property
     def by_fallback(self) -> Array:
         """bool (rows,): where the full model behind the vote answers, and nothing is proven."""
-        return np.asarray(self.model._by_fallback(self.ballots))
+        rule = self.ballots.rule
+        if isinstance(rule, Gated):
+            return rule.by_fallback(self.ballots)
+        return np.zeros(len(self), dtype=bool)
 
     @cached_property
     def statement(self) -> Statement | None:
@@ -120,11 +123,7 @@ class CertifiedTable:
         """The certificates of the statement; None where nothing is stated."""
         if self.statement is None:
             return None
-        proof: Certificates = self.model._certificates(
-            self.ballots, self.statement, self.table, fallback=self.fallback
-        )
-        if self.heard is not None and self.model is self.heard.model:
-            return self.heard.with_cost(proof, self.statement, self.fallback)
+        proof: Certificates = self.model._certificates(self.ballots, self.statement, self.table)
         return proof
 
     @cached_property
@@ -152,7 +151,7 @@ class CertifiedTable:
         """bool (units, rows): which units could, each alone, break a row's statement."""
         if self.statement is None:
             return None
-        return criticality(self.ballots, self._gated_rule, self._incidence, **self.statement.bounds)
+        return criticality(self.ballots, None, self._incidence, **self.statement.bounds)
 
     def collective(
         self, radius: int, time_limit: float = 10.0, rows: Array | None = None
@@ -167,12 +166,7 @@ class CertifiedTable:
         if rows is not None:
             ballots, statement = ballots[rows], statement.take(rows)
         return certify_collective(
-            ballots,
-            radius,
-            self._gated_rule,
-            self._incidence,
-            **statement.bounds,
-            time_limit=time_limit,
+            ballots, radius, None, self._incidence, **statement.bounds, time_limit=time_limit
         )
 
     @cached_property
@@ -185,16 +179,11 @@ class CertifiedTable:
         if self.statement is None:
             return np.full(self.ballots.shape[1], np.nan)
         holds = self.statement.holds(self.model._votes(self.ballots))
-        if self.heard is None or self.heard.abstains is None:
+        if self.ballots.abstentions is None:
             return np.asarray(holds.mean(axis=0))
-        voted = ~self.heard.abstains
+        voted = ~self.ballots.abstentions.submodels
         with np.errstate(invalid="ignore"):  # nothing is known of one that never votes
             return np.asarray((holds & voted).sum(axis=0) / voted.sum(axis=0))
-
-    @property
-    def _gated_rule(self) -> Rule:
-        gate = self.model._gate()
-        return Gated(self.rule, gate) if gate else self.rule
 
     @property
     def _incidence(self) -> Array:

@@ -83,11 +83,11 @@ class CertifiedFile(CertifiedTable):
             out["radius"] = self.proof.radius
             if self.proof.runner_up is not None:
                 out["runner_up"] = self.proof.runner_up
-            if self.heard is not None:
+            if self.silent_units is not None:
                 out["silence_radius"] = self.proof.silence_radius
             out["critical_units"] = _name_lists(self.model.units_.names, self.critical_units)
-        if self.heard is not None and self.heard.units is not None:
-            out["silent_units"] = _name_lists(self.model.units_.names, self.heard.units.T)
+        if self.silent_units is not None:
+            out["silent_units"] = _name_lists(self.model.units_.names, self.silent_units.T)
         for radius, (low, high) in self.intervals.items():
             out[f"low_{radius}"], out[f"high_{radius}"] = low, high
         return out

@@ -26,6 +26,7 @@ from ..errors import EmptyProofWarning, InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
+from ..rules import Gated
 from ._candidates import Candidate, Variant, candidates
 from ._certified_table import CertifiedTable
 from ._choice import Choice, Judged, check_want, recommend
@@ -259,8 +260,9 @@ class _Judge:
             variant.gate,
             self.fallback,
         )
-        scores = fallback_scores(gated, certified.table)
-        return replace(certified, model=gated, fallback=scores)
+        rule, scores = Gated(model.rule_, variant.gate), fallback_scores(gated, certified.table)
+        ballots = replace(certified.ballots, rule=rule, fallback=scores)
+        return replace(certified, ballots=ballots)
 
     def _entry(
         self, candidate: Candidate, variant: Variant, certified: CertifiedTable, seconds: float

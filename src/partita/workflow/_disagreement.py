@@ -13,10 +13,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..rules._agreement_frontier import blocks
 from ..rules._left_out import supersets
 from ..rules._pooled import PooledLabels, PooledRule
-from ..rules._silenced_pools import SilencedPools
 
 # Values agree without a set if they span at most this share of what all models' values span.
 NARROWER = 0.5
@@ -47,14 +47,14 @@ class Disagreement:
     said: Array
 
     @classmethod
-    def of(cls, model: Any, ballots: Array) -> "Self | None":
+    def of(cls, model: Any, ballots: Ballots) -> "Self | None":
         """Ask the models of an ensemble; None where its submodels do not leave units out."""
         rule = model.rule_
-        if not isinstance(rule, PooledRule) or isinstance(rule, SilencedPools):
+        if not isinstance(rule, PooledRule) or ballots.abstentions is not None:
             return None  # with silent groups, models differ in what they may still say
         if isinstance(rule, PooledLabels):
             said = rule.model_votes(ballots)
-            agree = ~rule.falls(ballots, rule.radius)
+            agree = ~rule.breakable(ballots, rule.radius)
             contested = np.asarray(~agree.all(axis=1))
         else:
             said = rule.model_values(ballots)  # type: ignore[attr-defined]

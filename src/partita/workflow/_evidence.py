@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 from ..partition._partition import Partition
 from ..rules import TopK
@@ -74,14 +75,14 @@ def source_names(units: list[list[str]]) -> list[str]:
     return [f"{number}: {name}" for number, name in enumerate(names)]
 
 
-def evidence(model: Any, ballots: Array) -> Evidence:
+def evidence(model: Any, ballots: Ballots) -> Evidence:
     """What ballots say about every source.
 
     Parameters
     ----------
     model : ensemble
         Fitted.
-    ballots : array
+    ballots : Ballots
         Of its submodels, for any rows.
     """
     if isinstance(model.rule_, TopK):
@@ -92,7 +93,7 @@ def evidence(model: Any, ballots: Array) -> Evidence:
     found = Disagreement.of(model, ballots)
     of_labels = hasattr(model, "classes_")
     if of_labels:
-        proof = model._vote(ballots)
+        proof = model.rule_.certify(ballots)
         together = (proof.radius < 1 + model._gate()).astype(np.float64)
     else:
         low, high = model._interval(ballots, 1)

@@ -40,16 +40,16 @@ class SilenceCounts:
     @classmethod
     def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
         """Count the rows of a certified table; None where silence was not asked for."""
-        heard = certified.heard
-        if heard is None or heard.units is None or heard.abstains is None:
+        abstentions = certified.ballots.abstentions
+        if abstentions is None or abstentions.units is None:
             return None
-        rows = np.asarray(heard.units.any(axis=1))
-        per_unit = heard.units.sum(axis=0).tolist()
+        rows = np.asarray(abstentions.units.any(axis=1))
+        per_unit = abstentions.units.sum(axis=0).tolist()
         names = certified.model.units_.names
         found = cls(
             int(rows.sum()),
             Counter({name: n for name, n in zip(names, per_unit, strict=True) if n}),
-            int(heard.abstains.sum(axis=1).max(initial=0)),
+            int(abstentions.submodels.sum(axis=1).max(initial=0)),
             made_for=int(getattr(certified.model, "radius", 0)),
         )
         silence = None if certified.proof is None else certified.proof.silence

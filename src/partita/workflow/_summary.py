@@ -113,14 +113,13 @@ class Summary:
             widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
             predicted=task.label_counts(certified.prediction),
             on_training=on_training,
-            by_fallback=int(certified.by_fallback.sum()) if model._gate() else None,
+            by_fallback=int(certified.by_fallback.sum()) if certified.gate else None,
             cure=model._constant_cure,
             silence=SilenceCounts.of(certified),
         )
         if proof is not None and summary.predicted:
             summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
-            rule = getattr(model.rule_, "rule", model.rule_)  # of ballots with silence, too
-            shares_known = getattr(rule, "shares", None)
+            shares_known = getattr(certified.rule, "shares", None)
             summary.common = 0.0 if shares_known is None else float(np.max(shares_known))
         if truth is None or proof is None:
             return summary

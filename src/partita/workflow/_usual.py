@@ -18,6 +18,7 @@ from .._support.confidence import clopper_pearson
 from .._support.json_values import json_value
 from .._support.numbers import check_whole
 from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 from ._evidence import ALL_SOURCES, Evidence, evidence, source_names, source_units
 from ._wording import percent
@@ -239,10 +240,10 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
     >>> usual.rates.shape
     (10,)
     """
-    return usual_of(model, [np.asarray(model.ballots(X))], every)
+    return usual_of(model, [model.ballots(X)], every)
 
 
-def usual_of(model: Any, pieces: Iterable[Array], every: int = 1) -> Usual:
+def usual_of(model: Any, pieces: Iterable[Ballots], every: int = 1) -> Usual:
     """What :func:`learn_usual` finds, from ballots of the clean rows in pieces."""
     check_whole("every", every, 1)
     n_rows, found = 0, []

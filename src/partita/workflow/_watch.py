@@ -16,6 +16,7 @@ import numpy as np
 from .._support.confidence import check_alpha
 from .._support.numbers import check_whole
 from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 from ._betting import FACTORS, ROUNDING, Bets
 from ._evidence import evidence
@@ -107,7 +108,7 @@ class Watcher:
 
         Parameters
         ----------
-        ballots : array
+        ballots : Ballots or array
             What the submodels say about them (``model.ballots(X)``), in the order in which the
             rows came.
         times : sequence, optional
@@ -118,21 +119,23 @@ class Watcher:
         list of Alarm
             The alarms that these rows raised; a source raises one.
         """
-        array = np.asarray(ballots)
-        if times is not None and len(times) != len(array):
+        given = ballots
+        if not isinstance(given, Ballots):
+            given = self.model._decided_by_rule(np.asarray(ballots))
+        if times is not None and len(times) != len(given):
             raise InputError(
-                f"times has {len(times)} entries for {len(array)} rows: expected one per row"
+                f"times has {len(times)} entries for {len(given)} rows: expected one per row"
             )
         before = len(self.alarms)
-        kept = np.arange(-self.rows % self.every, len(array), self.every)
+        kept = np.arange(-self.rows % self.every, len(given), self.every)
         for start in range(0, len(kept), AT_ONCE):
             own = kept[start : start + AT_ONCE]
             names = None if times is None else [times[k] for k in own.tolist()]
-            self._test(array[own], self.rows + own, names)
-        self.rows += len(array)
+            self._test(given[own], self.rows + own, names)
+        self.rows += len(given)
         return self.alarms[before:]
 
-    def _test(self, ballots: Array, rows: Array, times: list[Any] | None) -> None:
+    def _test(self, ballots: Ballots, rows: Array, times: list[Any] | None) -> None:
         """Bet on rows with these numbers, and note what happened."""
         found = evidence(self.model, ballots)
         contradicts = found.contradicts(self.usual.thresholds)

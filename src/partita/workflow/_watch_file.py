@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from .._support.progress import Progress
-from .._support.types import Array
+from ..ballots import Ballots
 from ..errors import InputError
 from ..store._usual import write_usual
 from ..tables._csv_options import CsvOptions
@@ -113,7 +113,7 @@ def watch_files(
 
 def _pieces(
     source: PredictionTable, verb: str, verbose: int, time: str | None = None
-) -> Iterator[tuple[File, Array]]:
+) -> Iterator[tuple[File, Ballots]]:
     """A table's pieces, and the ballots for each."""
     kinds = source.stored.schema.kinds
     source.file.table(kinds)  # refuses an empty table, before any work
