@@ -116,7 +116,7 @@ def test_names_and_values_are_escaped(visit):
     ).fit(X, y)
     certified = CertifiedTable.of(clf, X, truth=y)
     quality = quality_of(
-        certified, y, warnings=[HOSTILE[0], HOSTILE[1]], tuned=HOSTILE[0], full_model=0.5
+        certified, y, warnings=[HOSTILE[0], HOSTILE[1]], chosen=HOSTILE[0], full_model=0.5
     )
     text = render(
         gather(
@@ -134,7 +134,7 @@ def test_names_and_values_are_escaped(visit):
     assert page.locator("h1").inner_text() == HOSTILE[0]
     assert page.locator("img, main b:has-text('bold')").count() == 0
     assert page.locator("[role=alert] p").all_inner_texts() == [HOSTILE[0], HOSTILE[1]]
-    assert HOSTILE[0] in page.locator("#tuned").inner_text()
+    assert HOSTILE[0] in page.locator("#chosen").inner_text()
     shown = page.locator("#rows tbody").inner_text()
     assert HOSTILE[0] in shown
     assert HOSTILE[2] in page.locator("#rows tbody").inner_text()
@@ -392,15 +392,15 @@ def test_certified_recall_follows_the_slider(visit, cancer, page_of_cancer):
         page.keyboard.press("ArrowRight")
 
 
-def test_settings_chosen_on_attackable_rows_are_disclosed(visit, cancer):
+def test_how_the_settings_were_chosen_is_disclosed(visit, cancer):
     certified = cancer[0]
-    quality = {"tuned": "margin was chosen on rows of the training table."}
+    quality = {"chosen": "Settings were chosen on the training table."}
     page = visit(
         render(gather(certified, title="Cancer", quality=quality)),
         java_script_enabled=False,
     )
     section = page.locator("section", has=page.get_by_role("heading", name="What is not covered"))
-    assert quality["tuned"] in section.inner_text()
+    assert quality["chosen"] in section.inner_text()
 
 
 def test_without_quality_nothing_is_said_about_it(visit, cancer):
@@ -416,7 +416,7 @@ def test_without_quality_nothing_is_said_about_it(visit, cancer):
                 "balanced",
                 "on_training",
                 "failed",
-                "tuned",
+                "chosen",
             ]
         ),
     ):
@@ -425,7 +425,7 @@ def test_without_quality_nothing_is_said_about_it(visit, cancer):
             "[role=alert]",
             ".beside",
             "#recall",
-            "#tuned",
+            "#chosen",
             ".reference",
             "#numbers tfoot",
         ):

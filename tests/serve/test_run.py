@@ -122,3 +122,5 @@ def test_warnings_about_the_model_are_logged_and_in_health(folder, monkeypatch, 
         assert ("Ridge, could not be fitted" in capsys.readouterr().err) == failed
     for strange in ({"quality": 5}, {"quality": {"warnings": "all"}}, {"quality": None}, {}):
         assert _run._stored_warnings(strange) == []
+    (chosen,) = _run._stored_warnings({"chosen": "on-training"})
+    assert chosen.startswith("Settings were chosen on the training table: proofs hold given these")

@@ -1,11 +1,12 @@
 """partita sweep --radius writes what it found, and resumes after an interruption."""
 
 import json
+import warnings
 
 import pytest
 from sklearn.datasets import load_wine
 
-from partita import FeaturePartitionClassifier, InputError
+from partita import FeaturePartitionClassifier, InputError, SoundnessWarning
 from partita.workflow._choose_file import Wish, choose_file
 from partita.workflow._sweep_grid import Trial
 from partita.workflow._training_table import open_training
@@ -47,6 +48,26 @@ def test_an_interrupted_choice_resumes(wine, tmp_path, monkeypatch):
     content = json.loads((out / "choice.json").read_bytes())
     assert content["best"]["fit"] == found.best.fit_options
     assert content["held_out_how"] == rows.words
+
+
+def test_a_reference_is_all_that_is_chosen_on(wine, tmp_path):
+    frame = load_wine(as_frame=True).frame
+    frame[1::2].to_parquet(tmp_path / "reference.parquet", index=False)
+    frame[::2].assign(alcohol=0.0).to_parquet(tmp_path / "attacked.parquet", index=False)
+    wish = Wish(1, submodels=[3], groups=[])
+    found = []
+    for name in ("wine.parquet", "attacked.parquet"):
+        training = open_training(tmp_path / name, "target")
+        with warnings.catch_warnings():  # of rows in both
+            warnings.simplefilter("ignore", SoundnessWarning)
+            training = training.with_reference(tmp_path / "reference.parquet")
+            choice, rows = choose_file(training, wish, tmp_path / name[:4], TRIAL, verbose=0)
+        found.append([(one.accuracy, one.certified) for one in choice.settings])
+    assert found[0] == found[1]
+    content = json.loads((tmp_path / "atta" / "choice.json").read_bytes())
+    assert content["chosen"] == choice.chosen == "on-reference"
+    assert content["reference"]["rows"] == 89
+    assert "in each of 5 random splits" in rows.words
 
 
 def test_out_must_be_a_folder(wine, tmp_path):

@@ -362,7 +362,7 @@ class Request:
     def __init__(self, folder):
         self.folder, self.table = folder, folder / "t.parquet"
         self.units = {"a": ["c0", "c1"], "b": ["c2", "c3"], "c": ["c6"]}
-        self.trusted, self.ignore, self.reference = [], ["part"], "reference.parquet"
+        self.trusted, self.ignore, self.reference = [], ["part"], None
         self.trial = {"estimator": "own_estimator:Own", "holdout": folder / "held.parquet"}
         self.target, self.task, self.split = "y", "auto", None
 
@@ -371,7 +371,13 @@ class Request:
 
         units = UnitsFile(self.units, list(self.trusted), list(self.ignore))
         training = open_training(self.table, self.target, units, self.task, self.split)
+        if self.reference is None:
+            return training
         return training.with_reference(self.folder / self.reference)
+
+    def refer(self):
+        self.reference = "reference.parquet"
+        self.trial.update(holdout=None)
 
     def swept(self, parts=None):
         grid = Grid(submodels=(3,), rules=("plurality", "tournament"), priors=(0.0, 0.9))
@@ -420,7 +426,7 @@ REQUESTS = {
     "a share held out": lambda q: q.trial.update(holdout=0.4),
     "the last rows": lambda q: q.trial.update(holdout=None, last=0.3),
     "groups of rows": lambda q: q.trial.update(holdout=None, group="c11"),
-    "the reference": lambda q: rewrite(q.folder / "reference.parquet", shuffled("y")),
+    "a reference": lambda q: q.refer(),
     "units": lambda q: q.units.update(d=["c7", "c8"]),
     "trusted columns": lambda q: q.trusted.append("c9"),
     "ignored columns": lambda q: q.ignore.append("c9"),
@@ -451,6 +457,15 @@ def test_a_sweep_of_anything_else_is_a_fresh_one(case, request_of, tmp_path):
     first = request_of.swept(parts)
     assert request_of.swept(parts) == first
     REQUESTS[case](request_of)
+    assert request_of.swept(parts) == request_of.swept()
+    assert len(list(parts.iterdir())) == 2
+
+
+def test_a_sweep_by_another_reference_is_a_fresh_one(request_of, tmp_path):
+    request_of.refer()
+    parts = tmp_path / "parts"
+    request_of.swept(parts)
+    rewrite(request_of.folder / "reference.parquet", shuffled("y"))
     assert request_of.swept(parts) == request_of.swept()
     assert len(list(parts.iterdir())) == 2
 

@@ -1,5 +1,7 @@
 """Every curve of a sweep is what Python gives, fitted once for all rules."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,10 +13,12 @@ import partita.ensemble._base
 from partita import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
+    Informed,
     InputError,
 )
 from partita.metrics import (
     certified_accuracy,
+    certified_accuracy_curve,
     certified_balanced_accuracy,
     certified_recall,
     envelope,
@@ -25,7 +29,9 @@ from partita.workflow._recommend import (
     best,
     fit_options,
 )
+from partita.workflow._reference_splits import reference_splits
 from partita.workflow._sweep_grid import Grid, Trial
+from partita.workflow._tasks import TASKS
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE, ONE_RULE
@@ -213,18 +219,73 @@ def test_scores_that_are_none(rare):
             sweep(training, Grid(submodels=(3,)), Trial(score=wrong))
 
 
-def test_that_settings_were_tuned_on_attackable_rows_is_disclosed(rare, swept_rare):
-    assert swept_rare["tuned"] == (
-        "The settings were chosen on rows of the table itself. If an attacker could write there, "
-        "a radius holds given these choices, and "
-        "does not cover an attacker who made you choose others."
-    )
+def test_settings_of_models_that_learnt_from_the_table_hold_given_these_settings(rare, swept_rare):
+    """However clean the rows are that settings are judged by."""
     later = Trial(estimator=NAIVE, holdout=rare.parent / "later.csv")
-    found = sweep(open_training(rare, "label"), Grid(submodels=(3,), **ONE_RULE), later)
-    assert found["tuned"].startswith(
-        "The settings were chosen on the rows of later.csv. If an attacker could write there"
+    by_file = sweep(open_training(rare, "label"), Grid(submodels=(3,), **ONE_RULE), later)
+    for found in (swept_rare, by_file):
+        assert found["chosen"] == "on-training"
+        assert found["tuned"].startswith(
+            "Settings were chosen on the training table: proofs hold given these settings."
+        )
+
+
+@pytest.fixture(scope="module")
+def swept_reference(rare):
+    training = open_training(rare, "label").with_reference(rare.parent / "later.csv")
+    grid = Grid(submodels=(1, 5), rules=("plurality", "tournament"), margins=(0.5,))
+    return sweep(training, grid, Trial(estimator=NAIVE), verbose=0)
+
+
+def test_a_reference_is_learnt_and_judged_in_its_own_splits(rare, swept_reference):
+    found = swept_reference
+    assert found["chosen"] == "on-reference"
+    assert found["tuned"].startswith("Settings were chosen on a trusted sample alone")
+    assert (found["learnt_from"], found["held_out"]) == (266, 134)
+    assert found["reference"]["rows"] == 400
+    frame = pd.read_csv(rare.parent / "later.csv")
+    A, y = frame.drop(columns="label"), frame["label"].to_numpy()
+    one = next(
+        one
+        for one in found["settings"]
+        if (one["submodels"], one["options"]["rule"]) == (5, "plurality")
     )
-    assert found["tuned"].endswith("'settings tuned on a trusted reference, later.csv'.")
+    curves = np.zeros((5, 4))
+    for k, (learn, held) in enumerate(reference_splits(y, TASKS["classification"], 0)):
+        clf = FeaturePartitionClassifier(
+            GaussianNB(),
+            n_submodels=5,
+            rule="plurality",
+            partition=Informed(A.iloc[learn], y[learn]),
+            random_state=0,
+        )
+        with warnings.catch_warnings():  # the partition is informed by the rows it is fitted on
+            warnings.simplefilter("ignore")
+            proof = clf.fit(A.iloc[learn], y[learn]).certify(A.iloc[held])
+        curve = certified_accuracy_curve(y[held], proof).accuracy
+        curves[k, : len(curve)] = curve
+    assert np.allclose(curves.mean(axis=0)[: len(one["curve"])], one["curve"], atol=1e-12)
+
+
+def test_nothing_in_the_table_moves_a_sweep_on_a_reference(rare, swept_reference, tmp_path):
+    frame = pd.read_csv(rare)
+    rng = np.random.default_rng(0)
+    grid = Grid(submodels=(1, 5), rules=("plurality", "tournament"), margins=(0.5,))
+    for column in frame.columns[:2]:
+        attacked = frame.assign(**{column: rng.normal(size=len(frame)) + (frame.label == "yes")})
+        attacked.to_csv(tmp_path / "attacked.csv", index=False)
+        training = open_training(tmp_path / "attacked.csv", "label")
+        training = training.with_reference(rare.parent / "later.csv")
+        found = sweep(training, grid, Trial(estimator=NAIVE), verbose=0)
+        assert found["settings"] == swept_reference["settings"]
+        assert found["best"] == swept_reference["best"]
+
+
+def test_a_reference_leaves_no_rows_of_the_table_to_hold_out(rare):
+    training = open_training(rare, "label").with_reference(rare.parent / "later.csv")
+    for option, value in (("holdout", 0.3), ("last", 0.2), ("group", "c0")):
+        with pytest.raises(InputError, match=f"{option} says which rows of the table to hold out"):
+            sweep(training, Grid(submodels=(3,)), Trial(estimator=NAIVE, **{option: value}))
 
 
 @pytest.fixture(scope="module")

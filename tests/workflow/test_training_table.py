@@ -60,6 +60,7 @@ def test_what_a_model_remembers_of_its_data(path):
         "fallback": None,
         "reference": None,
         "quality": None,
+        "chosen": None,
         "data": {
             "name": "t.csv",
             "rows": 40,

@@ -5,10 +5,11 @@ It drives the attacks and checks of this package and knows none of their details
 
 import time
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -25,7 +26,7 @@ from ._evasion import Evader
 from ._findings import TRUSTED_TRAINING, Audit, Check
 from ._patches import SIDES, patch_attacks
 from ._pipeline_checks import check_pipeline
-from ._poisoning import Poison, Poisoner
+from ._poisoning import CHOICE, Poison, Poisoner
 from ._submodel_isolation import check_rows, check_unchanged
 from ._training_isolation import check_training
 from ._vote_options import unless_refused
@@ -43,6 +44,7 @@ def audit(
     *,
     tolerance: float | None = None,
     relative: float | None = None,
+    choose: Callable[[Any, Any], Any] | None = None,
     attacks: Sequence[str] = ATTACKS,
     rows: int = ROWS,
     most: int | None = None,
@@ -75,9 +77,17 @@ def audit(
         For a regressor: a prediction that moves further than this has changed.
     relative : float, optional
         For a regressor: the same as a share of the prediction's absolute value.
+    choose : callable, optional
+        How the model's settings were chosen: a function of the training data and its labels that
+        returns the estimator to fit, such as ``lambda X, y: partita.choose(X, y, X_valid,
+        y_valid).estimator``. The choice is then attacked too: one unit of the training data is
+        rewritten, and the settings are chosen and the model fitted again. Proofs hold for settings
+        that no attacker can move, so a choice that reads the training data may break some. Where
+        the model is in a Pipeline, the function gets what the steps before it make of the data.
     attacks : sequence of {"evasion", "poisoning", "patches", "checks"}
         What to try; by default everything. Poisoning includes backdoors, and label flips where
-        ``label_attacks`` covers them.
+        ``label_attacks`` covers them. With ``choose`` it may be empty: then only the choice is
+        attacked.
     rows : int, default=200
         How many rows are attacked, chosen at random.
     most : int, optional
@@ -116,7 +126,8 @@ def audit(
     (True, 0)
     """
     started = time.monotonic()
-    check_attacks(attacks)
+    if choose is None or len(attacks):
+        check_attacks(attacks)
     for name, value in (("rows", rows), ("most", 1 if most is None else most)):
         check_whole(name, value, 1)
     pipeline_checks: list[Check] = []
@@ -133,6 +144,8 @@ def audit(
         raise InputError(
             "X_train and y_train are given one without the other: give both, or neither"
         )
+    if choose is not None and X_train is None:
+        raise InputError("X_train is missing: a choice is attacked through the training data")
     table = AttackedTable(X)
     chosen = np.sort(np.random.default_rng(random_state).permutation(table.n_rows)[:rows])
     table, y = table.take(chosen), None if y is None else np.asarray(y)[chosen]
@@ -140,7 +153,7 @@ def audit(
         # what estimators say of an attacker's values: overflows, failures, no convergence
         warnings.simplefilter("ignore")
         claims = Claims(model, table.table(), y, tolerance, relative)
-        run = _AuditRun(claims, table, chosen, most, verbose, random_state)
+        run = _AuditRun(claims, table, chosen, most, verbose, random_state, choose)
         training = None if X_train is None else (AttackedTable(X_train), np.asarray(y_train))
         with run.progress:
             run.carry_out(attacks, training)
@@ -180,6 +193,11 @@ def _behind_pipeline(
     return pipeline.steps[-1][1], before.transform(X), transformed, checks
 
 
+def _choose_and_predict(choose: Callable[[Any, Any], Any], poison: Poison) -> Any:
+    """What is predicted after settings are chosen on an attacked training table."""
+    return poison.fit(choose(poison.training, poison.y)).predict(poison.table)
+
+
 class _AuditRun:
     """The attacks and checks of one audit, and how far it is."""
 
@@ -191,8 +209,10 @@ class _AuditRun:
         most: int | None,
         verbose: int,
         seed: int,
+        choose: Callable[[Any, Any], Any] | None = None,
     ) -> None:
         self.claims, self.table, self.seed = claims, table, seed
+        self.choose = choose
         self.log = AttackLog(claims, positions)
         largest = int(min(claims.radius.max(initial=0), len(claims.model.partition_)))
         self.radii = range(1, (largest if most is None else min(largest, most)) + 1)
@@ -217,6 +237,9 @@ class _AuditRun:
         if training is not None:
             if "poisoning" in attacks and not claims.model._trusts_training:
                 self._poisoning(Poisoner(claims, table, *training, seed))
+            self._part_done()
+            if self.choose is not None and not claims.model._trusts_training:
+                self._choice(self.choose, Poisoner(claims, table, *training, seed))
             self._part_done()
             if "checks" in attacks:
                 self._check(check_training(claims, table, *training, seed))
@@ -283,6 +306,28 @@ class _AuditRun:
             for kind, n in n_attacks.items():
                 accuracy = self.log.certified_accuracy(r)
                 self.log.add_line(kind, r, n, tallies[kind], radius, accuracy)
+
+    def _choice(self, choose: Callable[[Any, Any], Any], poisoner: Poisoner) -> None:
+        """Rewrite one unit in training, choose the settings again and fit them."""
+        claims, radius = self.claims, self.claims.radius
+        honest = clone(choose(poisoner.training.table(), poisoner.y))
+        honest.fit(poisoner.training.table(), poisoner.y)
+        if claims.broken(honest.predict(self.table.table())).any():
+            raise InputError(
+                "choose leads to another model than the one that is audited: give the procedure "
+                "that its settings were chosen by, and a model fitted on X_train with what it chose"
+            )
+        tally, n_attacks = RowTally(claims), 0
+        for poison in poisoner.attacks_on_choice():
+            self._note(f"{poison.kind}, unit {n_attacks}")
+            prediction = unless_refused(_choose_and_predict, choose, poison)
+            if prediction is not None:
+                units = [poison.units] * len(claims)
+                self.log.record(
+                    poison.kind, 1, prediction, tally, radius, poison.table, units, poison
+                )
+                n_attacks += 1
+        self.log.add_line(CHOICE, 1, n_attacks, tally, radius, self.log.certified_accuracy(1))
 
     def _refit(self, poison: Poison, r: int) -> Any:
         """The model, fitted on the poisoned table; None where a submodel refuses that.

@@ -18,6 +18,8 @@ from ._claims import Claims
 from ._hostile_values import DAMAGES, damage
 from ._vote_options import disjoint_first
 
+CHOICE = "choice of settings"  # the kind of attack after which settings are chosen again
+
 
 @dataclass(frozen=True)
 class Poison:
@@ -97,6 +99,13 @@ class Poisoner:
                 self.claims.goals.flipped(self.y, flips),
                 self._triggered(half),
             )
+
+    def attacks_on_choice(self) -> Iterator[Poison]:
+        """Every unit in turn, with every kind of poison; the rows to predict stay honest."""
+        honest = self.rows.table()
+        for unit in range(len(self.claims.model.units_)):
+            for kind in POISONS:
+                yield Poison(CHOICE, [unit], [], self._poisoned(kind, [unit]), self.y, honest)
 
     def _hostile_attacks(self, units: list[int]) -> Iterator[Poison]:
         for kind in DAMAGES:

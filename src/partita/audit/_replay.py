@@ -1,6 +1,6 @@
 """Repeating an attack that broke a certificate, from the audit's JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -9,13 +9,20 @@ from sklearn.base import clone
 from .._support.types import Array
 from ..errors import InputError
 from ._attacked_table import AttackedTable
+from ._poisoning import CHOICE
 
 # JSON has these as texts; in columns that hold anything a NaN is a missing value
 NON_FINITE = {"nan": None, "inf": np.inf, "-inf": -np.inf}
 
 
 def replay(
-    broken: Mapping[str, Any], model: Any, X: Any, X_train: Any = None, y_train: Any = None
+    broken: Mapping[str, Any],
+    model: Any,
+    X: Any,
+    X_train: Any = None,
+    y_train: Any = None,
+    *,
+    choose: Callable[[Any, Any], Any] | None = None,
 ) -> Any:
     """Repeat an attack, and return what the model predicts for the row after it.
 
@@ -31,6 +38,8 @@ def replay(
         The training data, for attacks that rewrote it.
     y_train : array-like of shape (n_train,), optional
         Its labels or values.
+    choose : callable, optional
+        How settings were chosen, as :func:`audit` takes it; for attacks on the choice.
 
     Returns
     -------
@@ -41,7 +50,7 @@ def replay(
     Raises
     ------
     InputError
-        If the training data is needed and missing, or a column is not in the table.
+        If the training data or ``choose`` is needed and missing, or a column is not in the table.
 
     See Also
     --------
@@ -62,11 +71,17 @@ def replay(
     rewrites_training = broken["training_values"] or broken["labels"]
     if rewrites_training and X_train is None:
         raise InputError("X_train is missing: this attack rewrote the training data")
+    is_choice = broken.get("attack") == CHOICE
+    if is_choice and choose is None:
+        raise InputError("choose is missing: after this attack, settings were chosen again")
     row = AttackedTable(X).take(np.array([int(broken["row"])]))
     if rewrites_training:
         training, changes = AttackedTable(X_train), dict(broken["training_values"])
         y = np.asarray(changes.pop("y", y_train))
-        model = clone(model).fit(training.table(_columns(training, changes)), y)
+        attacked = training.table(_columns(training, changes))
+        if is_choice and choose is not None:
+            model = choose(attacked, y)
+        model = clone(model).fit(attacked, y)
     values = {name: [value] for name, value in broken["row_values"].items()}
     return model.predict(row.table(_columns(row, values)))[0]
 

@@ -51,6 +51,7 @@ def certify(
     from ..workflow._certify_file import certify_pieces
     from ..workflow._prediction_table import open_prediction_table
     from ..workflow._stored_model import open_model
+    from ..workflow._wording import CHOSEN
     from ._summary_screen import show_summary
 
     if out is not None:
@@ -61,11 +62,14 @@ def certify(
     if out is not None:
         check_other_file(out, place)
     table = open_prediction_table(stored, place, parse_split(split), csv, quiet_sources)
+    chosen = stored.chosen
+    words = CHOSEN[chosen]
     summary, columns = certify_pieces(table, out, tolerance, relative, int(not quiet))
     if as_json:
-        print_json(summary.to_dict(out))
+        print_json(summary.to_dict(out) | {"chosen": chosen, "chosen_words": words})
         return
     show_summary(summary)
+    print_line(words)
     if out is not None and (tolerance is not None or relative is not None):
         print_line(
             "In the file, a radius is about staying near the prediction; in a report of rows with "

@@ -1,6 +1,7 @@
 """``partita fit``."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -125,6 +126,14 @@ def fit(
     task: Task = "auto",
     seed: Seed = 0,
     reference: ReferenceFile = None,
+    chosen: Annotated[
+        str | None,
+        typer.Option(
+            help="How you chose the settings, for everybody who reads a radius of this model: "
+            "beforehand (before looking at any data), on-reference (on a trusted sample alone), or "
+            "on-training (on models that learnt from DATA, as a sweep without --reference does)."
+        ),
+    ] = None,
     exchanges: Exchanges = None,
     split: Split = None,
     cluster: Annotated[
@@ -161,6 +170,7 @@ def fit(
     from ..store._save import check_free
     from ..workflow._estimators import chosen_name
     from ..workflow._training_table import open_training
+    from ..workflow._wording import BEFOREHAND, CHOSEN, ON_REFERENCE, ON_TRAINING
 
     check_free(out, overwrite)
     if gate is not None and fallback is None:
@@ -175,6 +185,12 @@ def fit(
     csv = csv_options(sep, decimal, encoding)
     training = open_training(local_path(ctx, data), target, units, task, parse_split(split), csv)
     training = with_reference(ctx, training, reference, exchanges)
+    if chosen not in CHOSEN:
+        raise InputError(
+            f"chosen is {chosen!r}: give {BEFOREHAND}, {ON_REFERENCE} or {ON_TRAINING}, or "
+            "leave it out"
+        )
+    training = replace(training, chosen=chosen)
     for_partition = {
         "submodels": submodels,
         "rule": rule,
@@ -307,6 +323,7 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
         "failed_submodels": len(model.failures_) if in_memory else None,
         "warnings": list(model.warnings_),
         "one_hot_families": families,
+        "chosen": training.chosen,
     }
 
 
@@ -314,6 +331,7 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
     """The same for people."""
     from .._support.terminal import print_line, print_warning
     from ..partition._one_hot import as_units_toml
+    from ..workflow._wording import CHOSEN
 
     for warning in model.warnings_:
         print_warning(f"{warning}.")
@@ -336,6 +354,7 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
         )
     if training.reference is not None:
         print_line(f"Partition: {training.reference}.")
+    print_line(CHOSEN[training.chosen])
     if families:
         more = len(families) - SHOWN_FAMILIES
         some = ", ".join(list(families)[:SHOWN_FAMILIES]) + (f" and {more} more" * (more > 0))

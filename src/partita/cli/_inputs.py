@@ -80,7 +80,7 @@ def share_or_table(ctx: typer.Context, holdout: str | None) -> float | Path | No
 def with_reference(
     ctx: typer.Context, training: Any, reference: str | None, exchanges: int | None
 ) -> Any:
-    """The training table with the trusted rows that its partition is learnt from, if any."""
+    """The training table with its trusted reference rows, if any."""
     if reference is None:
         if exchanges is not None:
             raise InputError("exchanges goes with reference: add --reference FILE, or leave it out")

@@ -35,7 +35,7 @@ ReferenceFile = Annotated[
     typer.Option(
         "--reference",
         help="A table of trusted rows, none of them in DATA: units are dealt out to submodels by "
-        "what they tell about the target there.",
+        "what they tell about the target there, and a sweep chooses settings on these rows alone.",
     ),
 ]
 Exchanges = Annotated[

@@ -58,6 +58,7 @@ def report(
     from ..tables._write import check_writable
     from ..workflow._certify_file import certify_file
     from ..workflow._sweep_file import read_sweep
+    from ..workflow._wording import CHOSEN
     from ._summary_screen import show_summary
 
     check_writable(out, (".html",))
@@ -76,9 +77,13 @@ def report(
         jobs=jobs,
         silent=parse_silent(silent),
     )
+    assert certified.stored is not None
+    chosen = certified.stored.chosen
+    words = CHOSEN[chosen]
     write_report(certified, out, sweep_json, title, audit_json)
     if as_json:
-        print_json(certified.summary.to_dict(out))
+        print_json(certified.summary.to_dict(out) | {"chosen": chosen, "chosen_words": words})
         return
     show_summary(certified.summary)
+    print_line(words)
     print_line(f"Report: {out}")

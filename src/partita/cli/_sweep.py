@@ -124,12 +124,14 @@ def sweep(
 ) -> None:
     """Try many settings on held-out rows: the best one for each radius.
 
-    With --radius, both methods are compared for that radius. Run again after an interruption, it
-    resumes.
+    With --radius, both methods are compared for that radius. With --reference, settings are chosen
+    on trusted rows alone, in several splits; otherwise proofs hold given the settings that were
+    chosen. Run again after an interruption, it resumes.
     """
     from ..workflow._sweep_file import sweep_file
     from ..workflow._sweep_grid import Grid, Trial
     from ..workflow._training_table import open_training
+    from ..workflow._wording import ON_REFERENCE, ON_TRAINING
     from ._sweep_screen import show_sweep
 
     for_grid = {"rules": rules, "margins": margins, "priors": priors, "offsets": offsets}
@@ -151,7 +153,8 @@ def sweep(
         if value not in defaults
         for word in (option, value)
     ]
-    command = ["partita", "fit", data, "--target", target, *options]
+    chosen = ON_TRAINING if reference is None else ON_REFERENCE
+    command = ["partita", "fit", data, "--target", target, *options, "--chosen", chosen]
     if radius is not None:
         from ..workflow._choose_file import Wish, choose_file
         from ..workflow._sweep_grid import parse_list

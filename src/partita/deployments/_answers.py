@@ -138,7 +138,10 @@ def certified_answer(study: Study) -> Answer:
         f"row, or in both. "
     )
     if study.recommended:
-        text += f"{_capital(study.main.name)} was chosen on validation rows: {study.choice.reason}."
+        text += (
+            f"{_capital(study.main.name)} was chosen on validation rows: {study.choice.reason}. "
+        )
+        text += study.choice.depends
     else:
         text += f"Nothing is recommended: {study.choice.reason}."
     numbers = {

@@ -118,8 +118,8 @@ class Informed:
         finding = describe_shared_rows(reference, table)
         if finding is not None:
             warn_or_raise(
-                f"{finding}, where an attacker could change them and move the partition: keep the "
-                "reference rows out of X",
+                f"{finding}, where an attacker could change them and with them what is learnt from "
+                "the reference: keep the reference rows out of X",
                 strict,
             )
 

@@ -17,6 +17,7 @@ from ..tables._table import Table
 
 CHANCE = 0.001  # shared rows that are less probable than this are no coincidence
 MOST_WORK: Any = 1_000_000  # steps for finding out whether two arrays share memory
+SHARED_ROWS = ".*rows of X_ref are rows of the training table"  # how the finding reads
 ONE_RECORD = 0.9  # where labels stand for records, this share of rows with equal labels are equal
 MISSING = np.uint64(1)  # stands for a missing cell in a row's hash
 

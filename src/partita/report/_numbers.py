@@ -71,8 +71,8 @@ def gather(
         ``rows`` and its certified recall (``share``) at r = 0 and up, and if known how many rows
         are ``predicted`` as it, how many of them are ``kept`` and what is left of its ``precision``
         at r = 0 and up; ``balanced``: the mean of the recalls; ``on_training``: whether these are
-        the training rows; ``tuned``: which settings were chosen on rows that an attacker could have
-        touched.
+        the training rows; ``chosen``: how the settings came about, and what that means for a
+        radius.
     usual : Usual, optional
         How often sources contradict the outcome on clean rows.
     most_rows : int, default=1000
@@ -195,7 +195,7 @@ def _quality(quality: Mapping[str, Any], failed: int) -> dict[str, Any]:
         "balanced": json_value(quality.get("balanced") or []),
         "on_training": bool(quality.get("on_training")),
         "failed": failed,
-        "tuned": str(quality["tuned"]) if quality.get("tuned") else None,
+        "chosen": str(quality["chosen"]) if quality.get("chosen") else None,
     }
 
 

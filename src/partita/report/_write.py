@@ -13,6 +13,7 @@ from ..errors import InputError
 from ..tables._fingerprint import sha256_of
 from ..workflow._certify_file import CertifiedFile
 from ..workflow._sweep_file import read_sweep
+from ..workflow._wording import CHOSEN
 from ._numbers import gather
 from ._page import render
 
@@ -96,7 +97,7 @@ def write_report(
         files={name: facts["sha256"] for name, facts in stored.manifest["files"].items()},
         sweep=swept,
         audit=audited,
-        quality=certified.summary.quality() | {"tuned": stored.about.get("tuned")},
+        quality=certified.summary.quality() | {"chosen": CHOSEN[stored.chosen]},
         usual=stored.usual,
     )
     place = Path(out)

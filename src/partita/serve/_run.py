@@ -14,6 +14,7 @@ from ..errors import PartitaError
 from ..store._usual import read_usual
 from ..workflow._stored_model import StoredModel, open_model
 from ..workflow._usual import Usual
+from ..workflow._wording import CHOSEN, ON_TRAINING
 from ._app import PATHS, certifying_app
 from ._federation_app import FEDERATION_PATHS, federation_app, party_families
 from ._metrics import Family, n_cells, request_families
@@ -315,4 +316,7 @@ def _stored_warnings(about: dict[str, Any]) -> list[str]:
     """What the stored model says against itself."""
     quality = about.get("quality")
     found = quality.get("warnings") if isinstance(quality, dict) else None
-    return [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    warnings = [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
+    if about.get("chosen") == ON_TRAINING:
+        warnings.append(CHOSEN[ON_TRAINING].removesuffix("."))
+    return warnings

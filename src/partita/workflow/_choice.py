@@ -5,22 +5,20 @@ Plain numbers of settings that were judged already; nothing here fits or certifi
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._support.optional import require
 from ..errors import InputError
+from ._reference_splits import mean, mostly
+from ._wording import CHOSEN, ON_TRAINING
 
 CERTIFIED, BALANCED, ACCURACY = "certified", "balanced", "accuracy="
-DEPENDS = (
-    "The setting was chosen on the validation rows. If an attacker could write there, a radius "
-    "holds given this choice, and does not cover an attacker who made you choose another."
-)
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """One setting on the validation rows.
+    """One setting on the validation rows, or its means over splits of a trusted sample.
 
     Attributes
     ----------
@@ -91,8 +89,9 @@ class Choice:
         The recommended setting; None where no setting is better than a constant.
     reason : str
         Why this one, or why none.
-    depends : str
-        What the choice may depend on, to be said where a radius is published.
+    chosen : {"on-training", "on-reference"}
+        What the choice was made on: ensembles that learnt from the training table, or a trusted
+        sample alone.
 
     See Also
     --------
@@ -118,7 +117,12 @@ class Choice:
     want: str
     best: Judged | None
     reason: str
-    depends: str = DEPENDS
+    chosen: str = ON_TRAINING
+
+    @property
+    def depends(self) -> str:
+        """What the choice means for a radius, to be said where one is published."""
+        return CHOSEN[self.chosen]
 
     @property
     def estimator(self) -> Any:
@@ -162,8 +166,9 @@ class Choice:
         dict
             Settings without their estimators.
         """
-        plain = ("radius", "one_model", "constant", "counts", "rows", "want", "reason", "depends")
+        plain = ("radius", "one_model", "constant", "counts", "rows", "want", "reason", "chosen")
         return {name: getattr(self, name) for name in plain} | {
+            "depends": self.depends,
             "best": None if self.best is None else self.best.as_dict(),
             "frontier": [one.as_dict() for one in self.frontier],
             "settings": [one.as_dict() for one in self.settings],
@@ -246,6 +251,18 @@ class Choice:
         picture = io.BytesIO()
         figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
         return picture.getvalue()
+
+
+def mean_judged(same: Sequence[Judged]) -> Judged:
+    """One setting's results over several splits: shares are means, warnings are of all."""
+    shares = ("accuracy", "certified", "balanced", "certified_balanced", "seconds")
+    means: dict[str, Any] = {name: mean([getattr(one, name) for one in same]) for name in shares}
+    return replace(
+        same[0],
+        **means,
+        nearly_constant=mostly([one.nearly_constant for one in same]),
+        warnings=list(dict.fromkeys(text for one in same for text in one.warnings)),
+    )
 
 
 def frontier(settings: Sequence[Judged]) -> list[Judged]:

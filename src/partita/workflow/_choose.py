@@ -1,18 +1,19 @@
-"""Choosing between both methods and their settings, on the user's validation rows.
+"""Choosing between both methods and their settings, on validation rows or a trusted sample.
 
-Every ensemble is fitted once on the training rows and judged under all its variants. No validation
-row is learnt from.
+Every ensemble is fitted once on the rows to learn from and judged under all its variants on others;
+with a trusted sample, once for each of its splits. Only then is the choice out of an attacker's
+reach: an ensemble that learnt from the training table carries its content into the choice.
 """
 
 import time
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from .._support.arrays import array_of
 from .._support.numbers import check_whole
@@ -22,25 +23,41 @@ from ..ensemble._empty_proofs import is_nearly_constant
 from ..ensemble._failures import failure_banner
 from ..ensemble._fallback import fallback_scores
 from ..ensemble._full_model import fit_full_model, full_predictions
-from ..errors import EmptyProofWarning, InputError
+from ..errors import InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy
 from ..partition._choose_units import choose_units
 from ..partition._columns import Columns
+from ..partition._informed import Informed
 from ..rules import Gated
+from ..tables._memory import open_table
 from ._candidates import Candidate, Variant, candidates
 from ._certified_table import CertifiedTable
-from ._choice import Choice, Judged, check_want, recommend
+from ._choice import Choice, Judged, check_want, mean_judged, recommend
 from ._choose_parts import Parts
-from ._tasks import TASKS
+from ._reference_splits import mean_shares, reference_splits, without_warnings_of_trials
+from ._tasks import TASKS, Task
+from ._wording import ON_REFERENCE, ON_TRAINING
+
+
+class Part(NamedTuple):
+    """Rows to learn from and rows to judge by, with the pair of ensembles to fit on the former.
+
+    The pair is a partition and a leave-out ensemble with everything set but their sizes.
+    """
+
+    pair: tuple[Any, Any]
+    train: tuple[Any, Array]
+    valid: tuple[Any, Array]
 
 
 def choose(
-    X: Any,
-    y: Any,
-    X_valid: Any,
-    y_valid: Any,
+    X: Any = None,
+    y: Any = None,
+    X_valid: Any = None,
+    y_valid: Any = None,
     radius: int = 1,
     *,
+    reference: tuple[Any, Any] | None = None,
     units: Any = None,
     trusted: Any = (),
     estimator: Any = None,
@@ -59,18 +76,29 @@ def choose(
     Over both methods, their sizes, rules, priors and a full model behind the vote: accuracy and
     certified accuracy on the validation rows, beside one model on all columns.
 
+    Ensembles that learn from the training table carry its content into the choice, however clean
+    the validation rows are: whoever rewrites one training column may make you choose otherwise, and
+    proofs hold given the chosen settings only. With ``reference``, settings are chosen on that
+    trusted sample alone, and proofs hold without this condition. Then fit ``estimator`` on all
+    rows.
+
     Parameters
     ----------
-    X : array-like or DataFrame of shape (n_samples, n_features)
-        Training rows.
-    y : array-like of shape (n_samples,)
-        Labels, or numbers if ``tolerance`` or ``relative`` is given.
-    X_valid : array-like or DataFrame of shape (n_valid, n_features)
-        Rows to judge by, none of them in X.
-    y_valid : array-like of shape (n_valid,)
+    X : array-like or DataFrame of shape (n_samples, n_features), optional
+        Training rows. With ``reference`` they may be left out: nothing is learnt from them, and
+        they only serve to warn if the sample has other columns or shares rows with them.
+    y : array-like of shape (n_samples,), optional
+        Labels, or numbers if ``tolerance`` or ``relative`` is given. Not read with ``reference``.
+    X_valid : array-like or DataFrame of shape (n_valid, n_features), optional
+        Rows to judge by, none of them in X. Not with ``reference``.
+    y_valid : array-like of shape (n_valid,), optional
         Their labels or numbers.
     radius : int, default=1
         How many units an attacker may own.
+    reference : (X_ref, y_ref), optional
+        A trusted sample: rows that no attacker could touch, none of them in X. Settings learn from
+        two thirds of it and are judged by the rest, in five random splits; shares are their means.
+        At least 30 rows, and 3 of every label.
     units : mapping, array-like of ids, callable or Units, optional
         What an attacker takes over as a whole. By default every column is a unit.
     trusted : list of columns, default=()
@@ -91,7 +119,7 @@ def choose(
     max_models : int, default=150
         How many fits a leave-out ensemble may take.
     random_state : int, default=0
-        Of all ensembles.
+        Of all ensembles, and of the splits of ``reference``.
     n_jobs : int, optional
         Threads; by default all cores.
     verbose : int, default=0
@@ -113,7 +141,7 @@ def choose(
 
     References
     ----------
-    Theory, sections 1, 10 and 12.
+    Theory, section 1 (condition 8), 10 and 12.
 
     Examples
     --------
@@ -121,9 +149,12 @@ def choose(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import choose
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> found = choose(X[::2], y[::2], X[1::2], y[1::2], radius=1, estimator=GaussianNB())
-    >>> clf = found.estimator.fit(X[::2], y[::2])
-    >>> bool((clf.certify(X[1::2]).radius >= 1).mean() > 0.8)
+    >>> trusted_sample = X[:150], y[:150]
+    >>> found = choose(reference=trusted_sample, estimator=GaussianNB(), submodels=[5, 9])
+    >>> found.chosen
+    'on-reference'
+    >>> clf = found.estimator.fit(X[150:400], y[150:400])
+    >>> bool((clf.certify(X[400:]).radius >= 1).mean() > 0.8)
     True
     """
     check_whole("radius", radius, 0)
@@ -135,15 +166,65 @@ def choose(
         task.ensemble(estimator, **common),
         task.leave_out_ensemble(estimator, max_models=max_models, **common),
     )
-    train, valid = (X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid))
     settings = (radius, want, tolerance, relative, submodels, groups)
-    return choose_among(pair, train, valid, *settings, verbose=verbose)
+    if reference is not None:
+        parts = _reference_parts(pair, task, reference, X, (X_valid, y_valid), random_state)
+        return choose_among(parts, *settings, verbose=verbose, chosen=ON_REFERENCE)
+    given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid}
+    for name, value in given.items():
+        if value is None:
+            raise InputError(
+                f"{name} is missing: give X, y, X_valid and y_valid, or reference=(X_ref, y_ref)"
+            )
+    train, valid = (X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid))
+    return choose_among([Part(pair, train, valid)], *settings, verbose=verbose)
+
+
+def _reference_parts(
+    pair: tuple[Any, Any],
+    task: Task,
+    reference: Any,
+    X: Any,
+    valid: tuple[Any, Any],
+    random_state: int,
+) -> list[Part]:
+    """Split a trusted sample into rows to learn from and rows to judge by, several times.
+
+    X serves to warn of rows that are in both; nothing is learnt from it.
+    """
+    if not isinstance(reference, tuple | list) or len(reference) != 2:
+        raise InputError(f"reference is a {type(reference).__name__}: give the pair (X_ref, y_ref)")
+    if any(value is not None for value in valid):
+        raise InputError(
+            "X_valid and y_valid do not go with reference, part of which settings are judged by: "
+            "leave them out"
+        )
+    X_ref, y_ref = reference[0], array_of("y_ref", reference[1])
+    if X is X_ref:
+        raise InputError(
+            "reference is X itself, where an attacker could change rows and with them the choice: "
+            "give other rows, which no attacker could touch"
+        )
+    if X is not None:
+        Informed(X_ref, y_ref).check_disjoint(open_table(X), strict=False)
+    table = open_table(X_ref)
+    if table.n_rows != len(y_ref):
+        raise InputError(
+            f"reference has {table.n_rows} rows and {len(y_ref)} labels or numbers: give one for "
+            "each row"
+        )
+    return [
+        Part(
+            pair,
+            (_safe_indexing(X_ref, learn), y_ref[learn]),
+            (_safe_indexing(X_ref, held), y_ref[held]),
+        )
+        for learn, held in reference_splits(y_ref, task, random_state)
+    ]
 
 
 def choose_among(
-    pair: tuple[Any, Any],
-    train: tuple[Any, Array],
-    valid: tuple[Any, Array],
+    rows: Sequence[Part],
     radius: int,
     want: str = "certified",
     tolerance: float | None = None,
@@ -153,9 +234,13 @@ def choose_among(
     verbose: int = 0,
     parts: Parts | None = None,
     fallback_name: str = "auto",
+    chosen: str = ON_TRAINING,
 ) -> Choice:
-    """The same for a partition and a leave-out ensemble with everything set but their sizes."""
-    partition, leave_out = pair
+    """The same on one or more pairs of rows to learn from and to judge by; shares are means.
+
+    ``chosen``: whether the rows to learn from are of the training table or of a trusted sample.
+    """
+    (partition, _), train, valid = rows[0]
     task = TASKS[partition._task]
     task.check_tolerance(tolerance, relative, needed=True)
     check_want(want)
@@ -169,31 +254,44 @@ def choose_among(
             f"radius is {radius}, which needs at least {2 * radius + 1} units, but there are "
             f"{n_units}: lower radius, or use finer units"
         )
-    judge = _Judge(train, valid, radius, (tolerance, relative), partition, fallback_name)
+    judges = [
+        _Judge(one.train, one.valid, radius, (tolerance, relative), one.pair[0], fallback_name)
+        for one in rows
+    ]
     tried: list[Judged] = []
-    every = list(candidates(partition, leave_out, n_units, radius, labels, submodels, groups))
-    for number, candidate in enumerate(every, start=1):
+    every = list(
+        zip(
+            *(candidates(*one.pair, n_units, radius, labels, submodels, groups) for one in rows),
+            strict=True,
+        )
+    )
+    for number, same in enumerate(every, start=1):
+        candidate = same[0]
         if verbose:
             options = " ".join(f"{name} {value}" for name, value in candidate.options.items())
             log(f"{options} ({number} of {len(every)})")
         known = None if parts is None else parts.read(number, candidate)
         if known is None:
-            known = judge.judged(candidate)
+            found = [judge.judged(one) for judge, one in zip(judges, same, strict=True)]
+            known = [mean_judged(entries) for entries in zip(*found, strict=True)]
             if parts is not None:
                 parts.write(number, candidate, known)
         tried += known
-    constant = task.best_constant(train[1], valid[1], tolerance, relative)
+    constant = mean_shares(
+        [task.best_constant(one.train[1], one.valid[1], tolerance, relative) for one in rows]
+    )
     best, reason = recommend(tried, want, constant, labels)
     return Choice(
         radius,
         tried,
-        judge.one_model(),
+        mean_shares([judge.one_model() for judge in judges]),
         constant,
         f"{n_units} {_kind_of(partition, names)}",
         len(valid[1]),
         want,
         best,
         reason,
+        chosen,
     )
 
 
@@ -224,8 +322,7 @@ class _Judge:
     def judged(self, candidate: Candidate) -> list[Judged]:
         """Every variant of a candidate, fitted once."""
         started = time.perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", EmptyProofWarning)  # each is judged below
+        with without_warnings_of_trials():
             model = clone(candidate.ensemble).fit(*self.train)
         seconds = time.perf_counter() - started
         certified = CertifiedTable.of(model, self.valid[0], *self.tolerances, self.valid[1])
@@ -239,8 +336,9 @@ class _Judge:
         """Fit one model on all columns, once; return what it predicts, empty where it fails."""
         if self._one_model is None:
             whole = clone(self.ensemble)
-            self.fallback = fit_full_model(whole, *self.train)
-            whole._plan(*self.train)
+            with without_warnings_of_trials():
+                self.fallback = fit_full_model(whole, *self.train)
+                whole._plan(*self.train)
             whole.full_model_ = self.fallback
             found = full_predictions(whole, whole._open(self.valid[0], reset=False))
             self._one_model = np.empty(0) if found is None else found

@@ -5,7 +5,7 @@ After an interruption, the same call resumes: each ensemble that was judged is s
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,13 @@ from .._support.atomic import write_atomic
 from .._support.json_values import json_value
 from ..errors import InputError
 from ._choice import Choice
-from ._choose import choose_among
+from ._choose import Part, choose_among
 from ._choose_parts import Parts
-from ._held_out import HeldOut, hold_out
+from ._held_out import HeldOut, parts_of
 from ._sweep import request_facts, result_key
 from ._sweep_grid import Trial
 from ._training_table import TrainingTable
+from ._wording import ON_REFERENCE, ON_TRAINING
 
 PART = re.compile(r"candidate-\d{3}-[0-9a-f]{16}\.json")
 
@@ -51,25 +52,28 @@ def choose_file(
     jobs: int | None = None,
     verbose: int = 1,
 ) -> tuple[Choice, HeldOut]:
-    """Choose on held-out rows, and write choice.json and choice.png into a folder."""
+    """Choose on held-out rows or on a reference, and write choice.json and choice.png."""
     folder = Path(out)
     if folder.exists() and not folder.is_dir():
         raise InputError(f"out {str(folder)!r} is a file: give a folder")
     trial.check(training.task)
-    rows = hold_out(training, trial.holdout, trial.last, trial.group, trial.seed)
-    training = rows.training
-    pair = (
-        training.ensemble(trial.estimator, training.task.rule(None), "auto", trial.seed, verbose),
-        training.leave_out_ensemble(trial.estimator, wish.radius, trial.seed, verbose),
-    )
-    for ensemble in pair:
-        ensemble.set_params(n_jobs=jobs)
+    parts = parts_of(training, trial.holdout, trial.last, trial.group, trial.seed)
+    rows, training = parts[0], replace(parts[0].training, reference=training.reference)
+    folds = []
+    for one in parts:
+        pair = (
+            one.training.ensemble(
+                trial.estimator, training.task.rule(None), "auto", trial.seed, verbose
+            ),
+            one.training.leave_out_ensemble(trial.estimator, wish.radius, trial.seed, verbose),
+        )
+        for ensemble in pair:
+            ensemble.set_params(n_jobs=jobs)
+        folds.append(Part(pair, (one.learn, one.y), (one.table, one.truth)))
     facts = request_facts(training, trial, rows, []) | {"radius": wish.radius}
     key = result_key(training, trial, facts)
     found = choose_among(
-        pair,
-        (rows.learn, rows.y),
-        (rows.table, rows.truth),
+        folds,
         wish.radius,
         wish.want,
         trial.tolerance,
@@ -79,6 +83,7 @@ def choose_file(
         verbose,
         parts=Parts(folder, key, training.check_unchanged),
         fallback_name=trial.estimator,
+        chosen=ON_TRAINING if training.reference is None else ON_REFERENCE,
     )
     content = facts | found.as_dict() | {"held_out_how": rows.words, "warnings": rows.warnings()}
     write_atomic(folder / "choice.png", found.png())

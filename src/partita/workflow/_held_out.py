@@ -1,6 +1,7 @@
 """Rows that a sweep certifies and does not learn from.
 
-They are drawn at random, the last ones, whole groups, or a table of their own. A random split
+They are drawn at random, the last ones, whole groups, or a table of their own; or both parts are
+drawn from a trusted reference, several times. A random split
 promises too much wherever rows resemble their neighbours (hours of one day, visits of one patient):
 a model that has seen the neighbours knows the answer.
 """
@@ -17,6 +18,7 @@ from ..errors import InputError
 from ..tables._arrow import missing_cells
 from ..tables._file import FileTable
 from ..tables._fingerprint import sha256_of
+from ._reference_splits import JUDGED, reference_splits
 from ._time_order import time_order_warnings
 from ._training_table import TrainingTable
 
@@ -128,6 +130,62 @@ def hold_out(
         about,
         words,
     )
+
+
+def parts_of(
+    training: TrainingTable,
+    holdout: float | str | Path | None,
+    last: float | None,
+    group: str | None,
+    seed: int,
+) -> list[HeldOut]:
+    """The rows to learn from and to certify: of the table, or of its trusted reference alone."""
+    if training.reference is None:
+        return [hold_out(training, holdout, last, group, seed)]
+    choices = {"holdout": holdout, "last": last, "group": group}
+    return reference_parts(training, choices, seed)
+
+
+def reference_parts(training: TrainingTable, choices: dict[str, Any], seed: int) -> list[HeldOut]:
+    """Learn from parts of the trusted reference and certify the rest of it, several times.
+
+    Nothing is learnt from the training table; rows that are in both are warned of. ``choices``:
+    what else says which rows to hold out, by option; none of it may be given.
+    """
+    reference = training.reference
+    assert reference is not None
+    for name, value in choices.items():
+        if value is not None:
+            raise InputError(
+                f"{name} says which rows of the table to hold out, but with reference settings are "
+                f"chosen on the reference alone: leave out {name}, or reference"
+            )
+    reference.partition(training.table.names).check_disjoint(training.table, strict=False)
+    splits = reference_splits(reference.y, training.task, seed)
+    about = {
+        "kind": "reference",
+        "name": reference.name,
+        "sha256": reference.sha256,
+        "rows": len(reference.y),
+        "splits": len(splits),
+        "share": JUDGED,
+    }
+    words = (
+        f"a third of the {len(reference.y):,} trusted rows of {reference.name} in each of "
+        f"{len(splits)} random splits, with the rest of them to learn from; shares are means"
+    )
+    return [
+        HeldOut(
+            replace(training, reference=reference.with_rows(learn)),
+            reference.table.with_rows(learn),
+            reference.y[learn],
+            reference.table.with_rows(held),
+            reference.y[held],
+            about,
+            words,
+        )
+        for learn, held in splits
+    ]
 
 
 def _percent(share: float) -> str:

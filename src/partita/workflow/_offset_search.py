@@ -1,7 +1,7 @@
 """Moving the threshold of one label without fitting again: what each head start buys and costs.
 
-A head start is a constant in every gap, which no attacker moves, so every threshold has a proof of
-its own. All of them are tried on the same ballots.
+A head start is a constant in every gap, so every threshold has a proof of its own, given that it is
+the one. All of them are tried on the same ballots.
 """
 
 from collections.abc import Iterable
@@ -118,9 +118,12 @@ def search_offsets(
     """Try several thresholds for one label, with their proofs, and tabulate what they cost.
 
     An offset gives the label so many votes more (or fewer) than the ensemble's own rule does: more
-    alarms and recall, or fewer and more precision. It is a constant of the model, so the
-    certificates stand. Attackers who can write into the rows that it is chosen on can make you
-    choose badly: choose on rows that you trust, and report what you measure on others.
+    alarms and recall, or fewer and more precision. Every offset has proofs of its own. Those of an
+    ensemble that learnt from the training table hold given the offset that you choose: whoever
+    writes into one training column can change which one looks best, however clean the rows X are.
+    Without this condition they hold if the choice is made on a trusted sample alone: fit on one
+    part of it, search on the other, then fit with the chosen rule on all training rows. Report what
+    you measure on other rows.
 
     Parameters
     ----------

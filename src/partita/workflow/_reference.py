@@ -1,17 +1,18 @@
-"""Trusted reference rows in a file, from which ``partita fit --reference`` learns a partition.
+"""Trusted reference rows in a file: ``--reference`` of ``partita fit`` and ``partita sweep``.
 
-They must not be rows of the training table: an attacker could change those, and with them the
-partition.
+A partition is learnt from them, and a sweep learns and judges its settings on them alone. They must
+not be rows of the training table: an attacker could change those, and with them what is learnt.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .._support.types import Array
 from ..errors import InputError
 from ..partition._informed import Informed
+from ..tables._file import FileTable
 from ..tables._fingerprint import sha256_of
 from ._schema import Schema
 
@@ -20,7 +21,7 @@ from ._schema import Schema
 class Reference:
     """Trusted rows from a file, and how a partition is learnt from them."""
 
-    X: Any
+    table: FileTable
     y: Array
     exchanges: int
     name: str
@@ -28,7 +29,11 @@ class Reference:
 
     def partition(self, names: Sequence[str]) -> Informed:
         """The partition of a table with these columns."""
-        return Informed(self.X[list(names)], self.y, self.exchanges)
+        return Informed(self.table.take_all()[list(names)], self.y, self.exchanges)
+
+    def with_rows(self, rows: Array) -> "Reference":
+        """Some of the rows."""
+        return replace(self, table=self.table.with_rows(rows), y=self.y[rows])
 
     def about(self) -> dict[str, Any]:
         """What the stored model remembers of it."""
@@ -72,7 +77,8 @@ def read_reference(
     if _is_same_file(training_path, place):
         raise InputError(
             f"reference {str(place)!r} is the training table itself, where an attacker could "
-            "change its rows and move the partition: give other rows, which no attacker could touch"
+            "change its rows and with them what is learnt from it: give other rows, which no "
+            "attacker could touch"
         )
     table = file.table(schema.kinds)
     y = schema.read_finite_target(file, "reference")
@@ -83,8 +89,8 @@ def read_reference(
             "of the training table's labels, so its rows tell nothing about them: give rows of "
             "several labels"
         )
-    X = table.take_all()
-    return Reference(X, y, exchanges, place.name, sha256_of(place))
+    table.take_all()  # refuses cells of other kinds
+    return Reference(table, y, exchanges, place.name, sha256_of(place))
 
 
 def _is_same_file(one: Path, other: Path) -> bool:

@@ -77,10 +77,11 @@ def search_rules(
 ) -> RuleSearch:
     """Try several rules on a fitted ensemble, without fitting it again, and choose the best.
 
-    A setting chosen here is a constant of the model. Attackers who can write into the rows that it
-    is chosen on can make you choose badly, and the proofs hold only given that choice: choose on
-    rows that you trust. The scores flatter the choice a little, so report what you measure on other
-    rows.
+    The proofs of an ensemble that learnt from the training table hold given the rule that is chosen
+    here: whoever writes into one training column can change which rule scores best, however clean
+    the rows X are. Without this condition they hold if the choice is made on a trusted sample
+    alone: fit on one part of it, search on the other, then fit a clone with ``best_rule`` on all
+    training rows. The scores flatter the choice a little, so report what you measure on other rows.
 
     Parameters
     ----------

@@ -17,6 +17,7 @@ from ..tables._fingerprint import footers_of, sha256_of
 from ._schema import Schema
 from ._tasks import TASKS
 from ._usual import Usual
+from ._wording import CHOSEN
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,12 @@ class StoredModel:
     def about(self) -> dict[str, Any]:
         """What ``partita fit`` wrote about the training table; empty for a model from Python."""
         return self.manifest.get("about") or {}
+
+    @property
+    def chosen(self) -> str | None:
+        """How the settings came about, a key of CHOSEN; None if that was not said."""
+        found = self.about.get("chosen")
+        return found if isinstance(found, str) and found in CHOSEN else None
 
     @property
     def digest(self) -> str:

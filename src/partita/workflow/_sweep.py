@@ -1,14 +1,14 @@
 """Many settings on held-out rows: what each radius costs, and which setting is best for it.
 
 Submodels do not depend on the rule, so every number of submodels is fitted once and all rules are
-certified on the same ballots. No held-out row is learnt from.
+certified on the same ballots. No held-out row is learnt from. With a trusted reference, both the
+rows to learn from and the held-out rows are drawn from it, several times, and shares are means.
 """
 
 import hashlib
 import json
-import warnings
-from collections.abc import Callable
-from dataclasses import asdict
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from ..ensemble._ballots import has_scores
 from ..ensemble._empty_proofs import is_nearly_constant
 from ..ensemble._failures import failure_banner
 from ..ensemble._soundness import is_balanced
-from ..errors import EmptyProofWarning, InputError
+from ..errors import InputError
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
 from ..partition._choose_units import choose_units
 from ..rules import Rule
@@ -30,19 +30,13 @@ from ..tables._fingerprint import sha256_of
 from ._certified_table import CertifiedTable
 from ._cluster import library_versions
 from ._estimators import code_hash, code_of, named_estimator
-from ._held_out import HeldOut, hold_out
+from ._held_out import HeldOut, parts_of
 from ._recommend import Score, full_model_entry, one_label_from, recommended, why_no_more
+from ._reference_splits import mean, mean_shares, mostly, without_warnings_of_trials
 from ._sweep_grid import Grid, Trial
 from ._training_table import TrainingTable
+from ._wording import CHOSEN, ON_REFERENCE, ON_TRAINING
 
-TUNED = (
-    "The settings were chosen on {rows}. If an attacker could write there, a radius holds given "
-    "these choices, and does not cover an attacker who made you choose others."
-)
-IF_TRUSTED = (
-    " If nobody could, say so where you publish a radius: 'settings tuned on a trusted reference, "
-    "{file}'."
-)
 DEFAULT_TRIAL = Trial()
 
 
@@ -56,7 +50,9 @@ def sweep(
 ) -> dict[str, Any]:
     """Fit every number of submodels on some rows, and certify others under every rule.
 
-    ``partita sweep`` is this function on the command line.
+    ``partita sweep`` is this function on the command line. Where ``training`` has a trusted
+    reference, settings are chosen on that alone; otherwise submodels learn from the table, which
+    lets an attacker's column steer the choice, and proofs hold given the chosen settings.
 
     Parameters
     ----------
@@ -82,6 +78,7 @@ def sweep(
         for r = 0, 1, ..., as far as one beats ``constant``, the best constant answer;
         ``full_model`` is one model on all columns; ``one_label_from`` the radius from which no
         setting certifies a row of another label than the most common; ``warnings`` are texts.
+        ``chosen`` is "on-training" or "on-reference", and ``tuned`` the sentence that goes with it.
 
     See Also
     --------
@@ -105,8 +102,10 @@ def sweep(
     task = training.task
     trial.check(task)
     score = Score.parse(trial.score, task.name, task.default_score)
-    rows = hold_out(training, trial.holdout, trial.last, trial.group, trial.seed)
-    training = rows.training
+    reference = training.reference
+    parts_of_rows = parts_of(training, trial.holdout, trial.last, trial.group, trial.seed)
+    rows = parts_of_rows[0]
+    training = replace(rows.training, reference=reference)
     score.check(task.label_counts(rows.truth))
     options = _possible_options(training, trial, task.rule_options(grid), verbose)
     rules = [task.rule(one["rule"], **_rule_settings(one)) for one in options]
@@ -118,9 +117,15 @@ def sweep(
     units_file = training.units_file
     units = choose_units(units_file.units, training.table.names, units_file.trusted, None)
     settings = _all_settings(
-        rows, trial, rules, options, grid.sizes(len(units)), parts, request, jobs, verbose
+        parts_of_rows, trial, rules, options, grid.sizes(len(units)), parts, request, jobs, verbose
     )
-    constant = task.best_constant(rows.y, rows.truth, trial.tolerance, trial.relative)
+    constant = mean_shares(
+        [
+            task.best_constant(one.y, one.truth, trial.tolerance, trial.relative)
+            for one in parts_of_rows
+        ]
+    )
+    chosen = ON_TRAINING if reference is None else ON_REFERENCE
     best = recommended(settings, score, constant)
     return request | {
         "counts": settings[0]["counts"],
@@ -136,7 +141,8 @@ def sweep(
         "one_label_from": one_label_from(settings, constant),
         "nearly_constant": sum(one["nearly_constant"] and one["submodels"] > 1 for one in settings),
         "warnings": [*rows.warnings(), *_failure_warnings(settings)],
-        "tuned": _tuned_on(rows),
+        "chosen": chosen,
+        "tuned": CHOSEN[chosen],
         "settings": settings,
     }
 
@@ -184,7 +190,7 @@ def read_part(path: Path) -> Any:
 
 
 def _all_settings(
-    rows: HeldOut,
+    rows: list[HeldOut],
     trial: Trial,
     rules: list[Rule],
     options: list[dict[str, Any]],
@@ -195,7 +201,7 @@ def _all_settings(
     verbose: int,
 ) -> list[dict[str, Any]]:
     """The curves of every setting; finished numbers of submodels are read from ``parts``."""
-    key = result_key(rows.training, trial, request)
+    key = result_key(rows[0].training, trial, request)
     settings: list[dict[str, Any]] = []
     for number, size in enumerate(sizes, start=1):
         part = None if parts is None else parts / f"submodels-{size:04d}-{key}.json"
@@ -205,8 +211,11 @@ def _all_settings(
             before = "" if found is None else ", finished by an earlier run"
             log(f"{name} ({number} of {len(sizes)}{before})")
         if found is None:
-            found = _settings_of_size(rows, trial, rules, options, size, jobs, verbose)
-            rows.training.check_unchanged()
+            every = [
+                _settings_of_size(one, trial, rules, options, size, jobs, verbose) for one in rows
+            ]
+            found = [_mean_setting(same) for same in zip(*every, strict=True)]
+            rows[0].training.check_unchanged()
             if part is not None:
                 write_atomic(part, json.dumps(found).encode())
         settings += found
@@ -258,9 +267,7 @@ def _settings_of_size(
     verbose: int,
 ) -> list[dict[str, Any]]:
     """The curves of every rule for one number of submodels."""
-    with warnings.catch_warnings():
-        # about one rule of many; the sweep judges each of them below
-        warnings.simplefilter("ignore", EmptyProofWarning)
+    with without_warnings_of_trials():  # the sweep judges each rule below
         ensemble = rows.training.ensemble(trial.estimator, rules[0], size, trial.seed, verbose)
         ensemble.set_params(n_jobs=jobs).fit(rows.learn, rows.y)
     ballots = CertifiedTable.of(ensemble, rows.table, trial.tolerance, trial.relative, rows.truth)
@@ -304,16 +311,40 @@ def _curves(certified: CertifiedTable, rows: HeldOut) -> dict[str, Any]:
     }
 
 
+def _mean_setting(same: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What a sweep measured of one setting, with the means over several splits."""
+    first = same[0]
+    if len(same) == 1:
+        return first
+    found = first | {
+        "curve": _mean_curve([one["curve"] for one in same]),
+        "median": mean([one["median"] for one in same]),
+        "failed": max(one["failed"] for one in same),
+        "nearly_constant": mostly([one["nearly_constant"] for one in same]),
+    }
+    if first["balanced"] is None:
+        return found
+    for name in ("recall", "precision"):
+        found[name] = {
+            label: _mean_curve([one[name][label] for one in same]) for label in first[name]
+        }
+    share = mean([one["predicted"]["share"] for one in same])
+    return found | {
+        "balanced": _mean_curve([one["balanced"] for one in same]),
+        "predicted": first["predicted"] | {"share": share},
+    }
+
+
+def _mean_curve(curves: Sequence[Sequence[float]]) -> list[float]:
+    """The mean at every radius; a curve is 0 beyond its end."""
+    length = max(map(len, curves))
+    padded = [[*curve, *[0.0] * (length - len(curve))] for curve in curves]
+    return [float(value) for value in np.mean(padded, axis=0)]
+
+
 def _failure_warnings(settings: list[dict[str, Any]]) -> list[str]:
     failed = {one["submodels"]: one["failed"] for one in settings if one["failed"]}
     return [f"{text}." for size, count in failed.items() for text in failure_banner(count, size)]
-
-
-def _tuned_on(rows: HeldOut) -> str:
-    """What must be said about settings that were chosen on these rows."""
-    if rows.about["kind"] != "file":
-        return TUNED.format(rows="rows of the table itself")
-    return TUNED.format(rows=rows.words) + IF_TRUSTED.format(file=rows.about["name"])
 
 
 def _rule_settings(option: dict[str, Any]) -> dict[str, Any]:

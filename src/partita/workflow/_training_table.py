@@ -48,7 +48,9 @@ class TrainingTable:
     csv : CsvOptions, optional
         How the file is written, if it is CSV.
     reference : Reference, optional
-        Trusted rows that the partition is learnt from.
+        Trusted rows that the partition is learnt from, and a sweep's settings are chosen on.
+    chosen : {"beforehand", "on-reference", "on-training"}, optional
+        How the user chose the settings; None if that was not said.
     """
 
     file: File
@@ -61,6 +63,7 @@ class TrainingTable:
     split: Split | None = None
     csv: CsvOptions | None = None
     reference: Reference | None = None
+    chosen: str | None = None
 
     @property
     def schema(self) -> Schema:
@@ -74,7 +77,7 @@ class TrainingTable:
         check_unchanged(self.file.path, self.changes)
 
     def with_reference(self, path: Any, exchanges: int = 0) -> "TrainingTable":
-        """The same table, with trusted rows in a file that its partition is learnt from."""
+        """The same table, with trusted reference rows in a file."""
         reference = read_reference(self.schema, self.file.path, self.y, path, exchanges)
         return replace(self, reference=reference)
 
@@ -145,6 +148,7 @@ class TrainingTable:
             "fallback": fallback,
             "reference": None if self.reference is None else self.reference.about(),
             "quality": quality,
+            "chosen": self.chosen,
             "data": {"name": self.file.path.name, "rows": self.file.n_rows, **hashes},
         }
 
