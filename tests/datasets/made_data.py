@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from partita.datasets import _cifar10, _digits, _weather
-from partita.datasets._contents import IMAGE_ARRAYS, array_sha256
+from partita.datasets._contents import IMAGE_ARRAYS, KnownArrays, array_sha256
 
 
 def make_images(known, rows):
@@ -35,6 +35,13 @@ def same_images(data, arrays):
         and getattr(data, name).dtype == arrays[name].dtype
         for name in IMAGE_ARRAYS
     )
+
+
+def known_arrays(name, arrays):
+    """What the content of a made table must be."""
+    forms = {key: (str(values.dtype), values.shape) for key, values in arrays.items()}
+    sha256 = {key: array_sha256(values) for key, values in arrays.items()}
+    return KnownArrays(name, sha256, forms)
 
 
 def place(folder, files):

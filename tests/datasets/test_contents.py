@@ -7,10 +7,10 @@ import pytest
 
 from partita import InputError
 from partita.datasets import TableData, _digits
-from partita.datasets._contents import KnownArrays, KnownTable, array_sha256, canonical
-from partita.datasets._fetch import FetchError
+from partita.datasets._contents import KnownTable, array_sha256, canonical
+from partita.datasets._fetch import FetchError, read_cached, write_cached
 
-from .made_data import Touch, make_images, same_images
+from .made_data import Touch, known_arrays, make_images, same_images
 
 ARRAYS, KNOWN = make_images(_digits.MNIST, (20, 6))
 
@@ -75,13 +75,34 @@ def test_equal_numbers_are_equal_bytes():
 
 def test_numbers_survive_a_file_and_a_changed_one_is_noticed():
     arrays = {"X": np.arange(6, dtype=np.float32).reshape(2, 3)}
-    known = KnownArrays("numbers", {"X": array_sha256(arrays["X"])})
+    known = known_arrays("numbers", arrays)
     found = known.decode(io.BytesIO(known.encode(arrays)))
     known.check(found)
     assert known.file_name == "numbers.npz"
     found["X"][1, 2] += 1e-6
     with pytest.raises(FetchError, match="the sha256 of X differs"):
         known.check(found)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: values.view(np.int32),
+        lambda values: values.view(np.uint8),
+        lambda values: values.reshape(3, 2),
+        lambda values: values.reshape(-1),
+        lambda values: values[None],
+        lambda values: values.view("S4"),
+    ],
+)
+def test_the_same_bytes_as_other_numbers_are_refused(change, cache):
+    """A file in the cache could otherwise show a known hash and hold another table."""
+    arrays = {"X": np.arange(6, dtype=np.float32).reshape(2, 3)}
+    known = known_arrays("numbers", arrays)
+    write_cached(cache, known, {"X": change(arrays["X"])})
+    assert read_cached(cache, known) is None
+    write_cached(cache, known, arrays)
+    assert np.array_equal(read_cached(cache, known)["X"], arrays["X"])
 
 
 def test_a_known_table_is_what_its_hash_says():

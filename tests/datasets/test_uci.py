@@ -11,8 +11,9 @@ import pytest
 
 from partita import InputError
 from partita.datasets import _uci, load_beijing_air, load_gas_drift
-from partita.datasets._contents import KnownArrays, array_sha256
 from partita.datasets._uci import UciTable
+
+from .made_data import known_arrays
 
 # not part of the project
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -28,7 +29,7 @@ def read(start):
 @pytest.fixture
 def table(server, offline, monkeypatch):
     """Files of five bytes hold the numbers; Parquet files start with PAR1."""
-    known = KnownArrays("four", {"x": array_sha256(NUMBERS)})
+    known = known_arrays("four", {"x": NUMBERS})
     monkeypatch.setattr(_uci, "SITES", (server.url,))
     return UciTable(known, "the four numbers", 7, "f.parquet", "f.zip", read(0), read(0))
 
@@ -63,8 +64,7 @@ def tiny_gas(monkeypatch):
     values = rng.normal(size=(len(batch), len(_uci.GAS_COLUMNS))).round(6)
     gas = rng.integers(1, 7, size=len(batch))
     arrays = _uci._gas_arrays(values, gas, batch)
-    known = {name: array_sha256(array) for name, array in arrays.items()}
-    own = replace(_uci.GAS_DRIFT, known=KnownArrays("gas_drift", known))
+    own = replace(_uci.GAS_DRIFT, known=known_arrays("gas_drift", arrays))
     monkeypatch.setattr(_uci, "GAS_DRIFT", own)
     return pd.DataFrame(arrays["X"], columns=list(_uci.GAS_COLUMNS)).assign(
         gas=[_uci.GASES[code - 1] for code in gas], batch=batch
@@ -186,7 +186,7 @@ def tiny_air(monkeypatch):
     content = io.BytesIO()
     table.to_parquet(content)
     arrays = _uci._air_from_parquet(content.getvalue())
-    known = KnownArrays("beijing_air", {"air": array_sha256(arrays["air"])})
+    known = known_arrays("beijing_air", arrays)
     monkeypatch.setattr(_uci, "BEIJING_AIR", replace(_uci.BEIJING_AIR, known=known))
     return table
 

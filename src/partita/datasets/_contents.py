@@ -176,14 +176,71 @@ class TableData:
 
 
 @dataclass(frozen=True)
-class KnownImages:
-    """The one content that an image data set can have, cached as an .npz file."""
+class KnownArrays:
+    """The one content that some arrays can have, cached as an .npz file.
+
+    Attributes
+    ----------
+    name : str
+        Of the data set.
+    sha256 : mapping of str to str
+        The hash of each array, by its name.
+    forms : mapping of str to (str, tuple of int)
+        The type and the shape of each array: a hash alone does not tell what bytes mean.
+    """
 
     name: str
+    sha256: Mapping[str, str]
+    forms: Mapping[str, tuple[str, tuple[int, ...]]]
+
+    @property
+    def file_name(self) -> str:
+        return f"{self.name}.npz"
+
+    def check(self, arrays: Arrays) -> None:
+        """Raise FetchError unless these are the known bits."""
+        for name, (kind, shape) in self.forms.items():
+            if name not in arrays:
+                raise FetchError(f"{name} is not in it")
+            array = arrays[name]
+            if array.shape != shape or array.dtype != np.dtype(kind):
+                raise FetchError(
+                    f"{name} is {array.dtype} of shape {array.shape}, not {kind} of shape {shape}"
+                )
+            if array_sha256(array) != self.sha256[name]:
+                raise FetchError(f"the sha256 of {name} differs from that of the original")
+
+    def decode(self, file: IO[bytes]) -> Arrays:
+        """Read the content of a cached file."""
+        with np.load(file, allow_pickle=False) as content:
+            return {name: content[name] for name in self.sha256}
+
+    def encode(self, arrays: Arrays) -> bytes:
+        """Return the bytes of a file to cache."""
+        content = io.BytesIO()
+        by_name: Any = {name: arrays[name] for name in self.sha256}
+        np.savez(content, **by_name)
+        return content.getvalue()
+
+
+@dataclass(frozen=True)
+class KnownImages(KnownArrays):
+    """The one content that an image data set can have; its forms follow from the other settings."""
+
     rows: tuple[int, int]
     image_shape: tuple[int, int, int]
     classes: tuple[str, ...]
-    sha256: Mapping[str, str]
+    forms: Mapping[str, tuple[str, tuple[int, ...]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        train, test = self.rows
+        forms = {
+            "X_train": ("uint8", (train, self.n_values)),
+            "y_train": ("int64", (train,)),
+            "X_test": ("uint8", (test, self.n_values)),
+            "y_test": ("int64", (test,)),
+        }
+        object.__setattr__(self, "forms", forms)
 
     @property
     def n_values(self) -> int:
@@ -196,45 +253,12 @@ class KnownImages:
         """No file, archive or download with this data, packed or unpacked, needs more bytes."""
         return 2 * sum(self.rows) * (self.n_values + 8) + 2**20
 
-    @property
-    def file_name(self) -> str:
-        return f"{self.name}.npz"
-
-    def decode(self, file: IO[bytes]) -> Arrays:
-        """Read the content of a cached file."""
-        with np.load(file, allow_pickle=False) as content:
-            return {name: content[name] for name in IMAGE_ARRAYS}
-
-    def encode(self, arrays: Arrays) -> bytes:
-        """Return the bytes of a file to cache."""
-        content = io.BytesIO()
-        X_train, y_train, X_test, y_test = (arrays[name] for name in IMAGE_ARRAYS)
-        np.savez(content, X_train=X_train, y_train=y_train, X_test=X_test, y_test=y_test)
-        return content.getvalue()
-
     def to_data(self, arrays: Arrays) -> ImageData:
         """Return the content as a loader returns it."""
         X_train, y_train, X_test, y_test = (arrays[name] for name in IMAGE_ARRAYS)
         return ImageData(
             self.name, X_train, y_train, X_test, y_test, self.image_shape, self.classes
         )
-
-    def check(self, arrays: Arrays) -> None:
-        """Raise FetchError unless these are the known bits."""
-        for name in IMAGE_ARRAYS:
-            if name not in arrays:
-                raise FetchError(f"{name} is not in it")
-            array = arrays[name]
-            n_rows = self.rows[IMAGE_ARRAYS.index(name) // 2]
-            of_images = name.startswith("X")
-            shape = (n_rows, self.n_values) if of_images else (n_rows,)
-            dtype = np.dtype(np.uint8 if of_images else np.int64)
-            if array.shape != shape or array.dtype != dtype:
-                raise FetchError(
-                    f"{name} is {array.dtype} of shape {array.shape}, not {dtype} of shape {shape}"
-                )
-            if array_sha256(array) != self.sha256[name]:
-                raise FetchError(f"the sha256 of {name} differs from that of the original")
 
 
 @dataclass(frozen=True)
@@ -260,44 +284,6 @@ class KnownTable:
     def encode(self, content: bytes) -> bytes:
         """Return the bytes of a file to cache."""
         return content
-
-
-@dataclass(frozen=True)
-class KnownArrays:
-    """The one content that a table too large for CSV can have, cached as an .npz file.
-
-    Attributes
-    ----------
-    name : str
-        Of the data set.
-    sha256 : mapping of str to str
-        The hash of each array, by its name.
-    """
-
-    name: str
-    sha256: Mapping[str, str]
-
-    @property
-    def file_name(self) -> str:
-        return f"{self.name}.npz"
-
-    def check(self, arrays: Arrays) -> None:
-        """Raise FetchError unless these are the known bits."""
-        for name, expected in self.sha256.items():
-            if array_sha256(arrays[name]) != expected:
-                raise FetchError(f"the sha256 of {name} differs from that of the original")
-
-    def decode(self, file: IO[bytes]) -> Arrays:
-        """Read the content of a cached file."""
-        with np.load(file, allow_pickle=False) as content:
-            return {name: content[name] for name in self.sha256}
-
-    def encode(self, arrays: Arrays) -> bytes:
-        """Return the bytes of a file to cache."""
-        content = io.BytesIO()
-        by_name: Any = {name: arrays[name] for name in self.sha256}
-        np.savez_compressed(content, **by_name)
-        return content.getvalue()
 
 
 def array_sha256(array: NDArray[Any]) -> str:

@@ -231,6 +231,11 @@ GAS_DRIFT = UciTable(
             "gas": "2badfdf3b36d93ffdfe5b98339b2971decf678579351b95dd41200ca8a31ec27",
             "batch": "4aee44022683f8e22755913a05724126ae05bacc115b1eedb26fe8a9f9f3f716",
         },
+        {
+            "X": ("float32", (6_697, len(GAS_COLUMNS))),
+            "gas": ("uint8", (6_697,)),
+            "batch": ("uint8", (6_697,)),
+        },
     ),
     "the table of 16 gas sensors",
     224,
@@ -414,6 +419,7 @@ BEIJING_AIR = UciTable(
     KnownArrays(
         "beijing_air",
         {"air": "24b6da6e2e67dc4299c6f952a921e5ee0f1f4beade888cf16ddb05bfe6377a71"},
+        {"air": ("float32", (len(AIR_STATIONS), AIR_HOURS, len(AIR_MEASURES)))},
     ),
     "the table of 12 stations",
     501,
