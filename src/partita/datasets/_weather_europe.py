@@ -8,15 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
+from .._support.messages import one_line
 from .._support.optional import require
 from .._support.types import Array
 from ..errors import InputError
-from . import _http
-from ._cache import local_file
-from ._canonical_csv import number_text, read_csv, write_csv
-from ._fetch import Source, fetch
-from ._fetch_limits import FetchError, reason
-from ._table_data import MOST_BYTES, KnownTable, TableData
+from ._contents import TABLE_MOST_BYTES, KnownTable, TableData
+from ._download import download
+from ._fetch import FetchError, Source, fetch, read_local
+from ._formats import number_text, read_csv, write_csv
 
 WEATHER_EUROPE = KnownTable(
     "weather_europe", "aafe86e5793af6d94cdd4c57c26815a46176b2ae6b2b359cc634acb5db5d6c24"
@@ -129,7 +128,7 @@ def load_weather_europe(
 
 
 def weather_europe_csv(cache: str | os.PathLike[str] | None) -> bytes:
-    """The table as it is cached, as CSV."""
+    """Return the table as it is cached, as CSV."""
     return fetch(WEATHER_EUROPE, cache, _sources, _cure)
 
 
@@ -159,18 +158,18 @@ def _user_file(file: Path) -> bytes:
         WEATHER_EUROPE.check(content)
     except (FetchError, OSError) as exc:
         raise InputError(
-            f"path {str(file)!r} is not the table of 18 stations ({reason(exc)}): give {PARQUET} "
+            f"path {str(file)!r} is not the table of 18 stations ({one_line(exc)}): give {PARQUET} "
             f"or {CSV} as they were published"
         ) from exc
     return content
 
 
 def _download(url: str) -> bytes:
-    return _to_csv(_numbers(read_csv(_http.download(url, MOST_BYTES))))
+    return _to_csv(_numbers(read_csv(download(url, TABLE_MOST_BYTES))))
 
 
 def _from_file(file: Path) -> bytes:
-    content = local_file(file.parent, file.name, MOST_BYTES).read_bytes()
+    content = read_local(file, TABLE_MOST_BYTES)
     return _to_csv(
         _read_parquet(content) if content.startswith(b"PAR1") else _numbers(read_csv(content))
     )
@@ -187,18 +186,18 @@ def _read_parquet(content: bytes) -> dict[str, Array]:
             for name in table.column_names
         }
     except (OSError, ValueError, pyarrow.ArrowException) as exc:
-        raise FetchError(f"not a Parquet file of numbers: {reason(exc)}") from exc
+        raise FetchError(f"not a Parquet file of numbers: {one_line(exc)}") from exc
 
 
 def _numbers(cells: dict[str, list[str]]) -> dict[str, Array]:
     try:
         return {name: np.array(texts, dtype=np.float64) for name, texts in cells.items()}
     except ValueError as exc:
-        raise FetchError(f"not all of its cells are numbers: {reason(exc)}") from exc
+        raise FetchError(f"not all of its cells are numbers: {one_line(exc)}") from exc
 
 
 def _to_csv(columns: dict[str, Array]) -> bytes:
-    """One CSV text for all files with the same numbers: a reader may be off in the last bit."""
+    """Write one CSV text for all files with the same numbers: readers differ in the last bit."""
     rounded = (np.round(values, DECIMALS) for values in columns.values())
     return write_csv(
         list(columns), ([number_text(value) for value in values.tolist()] for values in rounded)

@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 
 from .._support.optional import require
 from .._support.progress import log
-from ..datasets._cache import cache_folder
+from ..datasets._fetch import cache_folder
 from ..errors import InputError, MissingExtraError, PartitaError
 from ._runs import Run, RunResult, read_result, write_result
 from ._sizes import plan_for

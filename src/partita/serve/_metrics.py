@@ -5,6 +5,10 @@ and /metrics adds the rows up, so that it does not matter which worker is asked.
 labels are known beforehand: nothing a request makes up becomes a label.
 """
 
+# Why not prometheus-client: its numbers of several processes go through files in a folder that an
+# environment variable names before the first import, some for each process that ever ran; it counts
+# a killed worker's requests in flight until it is told, and has one set of metrics for a process.
+
 import math
 from array import array
 from bisect import bisect_left

@@ -1,22 +1,29 @@
-"""Compressed files that may be damaged or hostile, unpacked in memory.
+"""Files that may be damaged or hostile, read in memory: archives, and CSV in one way of writing.
 
 Never more bytes than expected, never a member that was not asked for, and nothing written to disk.
 """
 
+import csv
 import gzip
 import io
 import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import PurePosixPath
-from typing import IO, Any, Protocol
+from typing import Any, Protocol
 
-from ._fetch_limits import FetchError, reason
+import numpy as np
+
+from .._support.messages import one_line
+from ._fetch import FetchError
 
 READ_AT_ONCE = 2**20
 FAILURES = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, RecursionError)
+
+
+# ---- archives ----
 
 
 class _Readable(Protocol):
@@ -42,42 +49,42 @@ def _too_large(most_bytes: int) -> FetchError:
     return FetchError(f"unpacks to more than the {most_bytes:,} bytes expected at most")
 
 
-def gunzip(file: IO[bytes], most_bytes: int) -> bytes:
-    """The content of a gzip file."""
+def gunzip(content: bytes, most_bytes: int) -> bytes:
+    """Return the content of a gzip file."""
     try:
-        with gzip.GzipFile(fileobj=file) as unpacked:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
             return _Bounded(unpacked, most_bytes).read()
     except FAILURES as exc:
-        raise FetchError(f"not a valid gzip file: {reason(exc)}") from exc
+        raise FetchError(f"not a valid gzip file: {one_line(exc)}") from exc
 
 
 def unxz(content: bytes, most_bytes: int) -> bytes:
-    """The content of an xz file."""
+    """Return the content of an xz file."""
     try:
         with lzma.LZMAFile(io.BytesIO(content)) as unpacked:
             return _Bounded(unpacked, most_bytes).read()
     except (*FAILURES, lzma.LZMAError) as exc:
-        raise FetchError(f"not a valid xz file: {reason(exc)}") from exc
+        raise FetchError(f"not a valid xz file: {one_line(exc)}") from exc
 
 
-def zip_member(file: IO[bytes], name: str, most_bytes: int) -> bytes:
-    """The file of this exact name in a .zip or .whl archive."""
+def zip_member(content: bytes, name: str, most_bytes: int) -> bytes:
+    """Return the file of this exact name in a .zip or .whl archive."""
     try:
-        with zipfile.ZipFile(file) as archive, archive.open(name) as member:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as member:
             return _Bounded(member, most_bytes).read()
     except KeyError:
         raise FetchError(f"there is no file {name} in the archive") from None
     # the last two: an unknown compression, or encryption
     except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
-        raise FetchError(f"not a valid zip archive: {reason(exc)}") from exc
+        raise FetchError(f"not a valid zip archive: {one_line(exc)}") from exc
 
 
 def zip_files(content: bytes, names: Collection[str], most_bytes: int) -> dict[str, bytes]:
-    """The files of these names in a .zip archive, in any folder, or in an archive inside it."""
+    """Return the files of these names in a .zip archive, in any folder or an archive inside."""
     try:
         found = _named_files(content, names, most_bytes, inner=True)
     except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
-        raise FetchError(f"not a valid zip archive: {reason(exc)}") from exc
+        raise FetchError(f"not a valid zip archive: {one_line(exc)}") from exc
     absent = next((name for name in names if name not in found), None)
     if absent is not None:
         raise FetchError(f"there is no file {absent} in the archive")
@@ -101,27 +108,59 @@ def _named_files(
     return found
 
 
-def tar_members(file: IO[bytes], names: Collection[str], most_bytes: int) -> dict[str, bytes]:
-    """The plain files of these exact names in a .tar.gz archive, in one pass.
+def tar_members(content: bytes, names: Collection[str], most_bytes: int) -> dict[str, bytes]:
+    """Return the plain files of these exact names in a .tar.gz archive, in one pass.
 
     Everything else in it is skipped, links and odd paths too.
     """
     found: dict[str, bytes] = {}
     try:
         # of a file's methods, tarfile's stream needs only read
-        bounded: Any = _Bounded(gzip.GzipFile(fileobj=file), most_bytes)
+        bounded: Any = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(content)), most_bytes)
         with tarfile.open(fileobj=bounded, mode="r|", bufsize=READ_AT_ONCE) as archive:
             for member in archive:
                 # not left to the stream, which would skip through whatever size a member claims
                 if member.size > most_bytes:
                     raise _too_large(most_bytes)
                 if member.name in names and member.isreg() and member.name not in found:
-                    content = archive.extractfile(member)
-                    if content is not None:
-                        found[member.name] = content.read()
+                    body = archive.extractfile(member)
+                    if body is not None:
+                        found[member.name] = body.read()
                 if len(found) == len(names):
                     return found
     except FAILURES as exc:
-        raise FetchError(f"not a valid .tar.gz archive: {reason(exc)}") from exc
+        raise FetchError(f"not a valid .tar.gz archive: {one_line(exc)}") from exc
     absent = next(name for name in names if name not in found)
     raise FetchError(f"there is no file {absent} in the archive")
+
+
+# ---- CSV: equal tables are equal bytes and have one hash ----
+
+
+def write_csv(names: Sequence[str], columns: Iterable[Iterable[str]]) -> bytes:
+    """Write columns of strings as CSV: commas, quotes only where needed, nothing where missing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows(zip(*columns, strict=True))
+    return text.getvalue().encode()
+
+
+def read_csv(content: bytes) -> dict[str, list[str]]:
+    """Return the cells of a CSV file as strings, column by column."""
+    try:
+        header, *rows = csv.reader(
+            io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True
+        )
+    except (ValueError, csv.Error) as exc:
+        raise FetchError(f"not a valid CSV file: {one_line(exc)}") from exc
+    if any(len(row) != len(header) for row in rows):
+        raise FetchError(f"not a valid CSV file with {len(header)} cells in every row")
+    return {name: [row[k] for row in rows] for k, name in enumerate(header)}
+
+
+def number_text(value: float) -> str:
+    """Return the shortest text of a number that gives it back, without a point if it is whole."""
+    if np.isnan(value):
+        return ""
+    return repr(int(value)) if float(value).is_integer() else repr(float(value))

@@ -1,15 +1,29 @@
-"""Compressed files that are damaged or hostile."""
+"""Files that are damaged or hostile, and CSV in one way of writing."""
 
 import gzip
 import io
 import lzma
+import math
+import struct
 import tarfile
 import zipfile
 
+import numpy as np
 import pytest
 
-from partita.datasets._fetch_limits import FetchError
-from partita.datasets._unpack import gunzip, tar_members, unxz, zip_files, zip_member
+from partita.datasets import _digits
+from partita.datasets._cifar10 import read_labels
+from partita.datasets._fetch import FetchError
+from partita.datasets._formats import (
+    gunzip,
+    number_text,
+    read_csv,
+    tar_members,
+    unxz,
+    write_csv,
+    zip_files,
+    zip_member,
+)
 
 from .made_data import tgz
 
@@ -19,7 +33,7 @@ FILES = {"package/a": b"first", "package/b": b"second"}
 
 
 def unpack_gzip(content):
-    return gunzip(io.BytesIO(content), LIMIT)
+    return gunzip(content, LIMIT)
 
 
 def unpack_xz(content):
@@ -28,7 +42,7 @@ def unpack_xz(content):
 
 def unpack_tar(content, names=("package/a", "package/b"), limit=10_000):
     # of an archive, heads and padding count too
-    return tar_members(io.BytesIO(content), names, 20 * limit)
+    return tar_members(content, names, 20 * limit)
 
 
 def zipped(files):
@@ -40,7 +54,7 @@ def zipped(files):
 
 
 def unpack_zip(content):
-    return zip_member(io.BytesIO(content), "package/a", LIMIT)
+    return zip_member(content, "package/a", LIMIT)
 
 
 def without_content(argument):
@@ -111,6 +125,41 @@ def test_a_file_of_exactly_the_limit_is_fine():
 # ---- hostile archives ----
 
 
+def damaged(rng, content):
+    """Cut off, with bytes changed, doubled or left out."""
+    body = bytearray(content[: rng.integers(len(content) + 1)] if rng.random() < 0.3 else content)
+    for _ in range(rng.integers(4)):
+        start, length = rng.integers(len(body) + 1), rng.integers(1, 9)
+        piece = body[start : start + length]
+        body[start : start + length] = [rng.bytes(len(piece)), piece * 2, b""][rng.integers(3)]
+    return bytes(body)
+
+
+def test_whatever_is_damaged_is_read_in_bounds_or_refused_in_words():
+    """4,000 cases; any other error than FetchError would end the search for a source."""
+    rng = np.random.default_rng(0)
+    inner = zipped(FILES)
+    idx = struct.pack(">BBBBIII", 0, 0, 8, 3, 2, 2, 2) + bytes(8)
+    readers = [
+        (unpack_gzip, gzip.compress(b"first" * 20)),
+        (unpack_xz, lzma.compress(b"first" * 20)),
+        (unpack_zip, inner),
+        (lambda content: zip_files(content, ["a", "b"], LIMIT), zipped({"x/i.zip": inner})),
+        (unpack_tar, tgz(FILES)),
+        (read_csv, b'a,"b,c"\n1,x y\n,"say ""so"""\n'),
+        (lambda content: _digits._read_idx(content, "idx3"), idx),
+        (lambda content: read_labels(content, "labels", 10), b"[1, 2, 3, 9]"),
+    ]
+    refused = 0
+    for reader, content in readers:
+        for _ in range(500):
+            try:
+                reader(damaged(rng, content))
+            except FetchError:
+                refused += 1
+    assert 1000 < refused < 4000
+
+
 def test_other_members_and_odd_paths_are_skipped():
     odd = {"../../escaped": b"x", "/tmp/escaped": b"x", "package/readme.md": b"hello"}
     assert unpack_tar(tgz(odd | FILES)) == FILES
@@ -174,3 +223,39 @@ def made_zip(files):
         for name, content in files.items():
             archive.writestr(name, content)
     return packed.getvalue()
+
+
+# ---- CSV ----
+
+
+def test_there_is_one_way_of_writing():
+    content = write_csv(["a", "b,c"], [["1", ""], ["x y", 'say "so"']])
+    assert content == b'a,"b,c"\n1,x y\n,"say ""so"""\n'
+    assert read_csv(content) == {"a": ["1", ""], "b,c": ["x y", 'say "so"']}
+
+
+def test_other_ways_are_read_too():
+    assert read_csv(b'\xef\xbb\xbfa,b\r\n"1",2\r\n') == {"a": ["1"], "b": ["2"]}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "not a valid CSV file"),
+        (b'"', "not a valid CSV file"),
+        (b"\xff\xfe", "not a valid CSV file"),
+        (b"a,b\n1\n", "not a valid CSV file with 2 cells in every row"),
+    ],
+)
+def test_what_is_no_csv_is_refused(content, message):
+    with pytest.raises(FetchError, match=message):
+        read_csv(content)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(1.0, "1"), (-0.0, "0"), (0.1, "0.1"), (1 / 3, "0.3333333333333333"), (math.nan, "")],
+)
+def test_a_number_is_written_as_short_as_can_be(value, text):
+    assert number_text(value) == text
+    assert value != value or float(text) == value
