@@ -1,5 +1,7 @@
 """AblatedImageClassifier: ablated rows as images, and scores that do not depend on the batch."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 import torch
@@ -58,6 +60,28 @@ def test_it_learns_from_ablated_images(digits):
     assert np.mean(clf.fit(X, y).predict(digits.X_test[:80]) == digits.y_test[:80]) > 0.6
     again = clone(clf).fit(X, y)
     assert np.array_equal(again.votes(digits.X_test[:5]), clf.votes(digits.X_test[:5]))
+
+
+def test_no_rewritten_pixel_changes_what_all_ablations_of_a_certified_image_say(digits):
+    """16 pixels of which 2 are kept: all 120 ablations, and 30 attacks for every radius."""
+    small = [image.reshape(8, 8)[::2, ::2].ravel() for image in digits.X_train[:300]]
+    X, y = np.array(small), (digits.y_train[:300] > 4).astype(int)
+    net = AblatedImageClassifier((4, 4, 1), "tiny", learning_rate=0.01, device="cpu")
+    settings = {"n_select": 100, "n_certify": 2000, "alpha": 1e-3}
+    clf = RandomizedAblationClassifier(net, keep=2, epochs=6, **settings).fit(X, y)
+    kept = np.array([[k in some for k in range(16)] for some in combinations(range(16), 2)])
+    rng, counts = np.random.default_rng(0), np.zeros(17, dtype=int)
+    proof = clf.certify(X[:60])
+    for image, label, radius in zip(X, proof.prediction, proof.radius, strict=False):
+        for rho in range(radius + 1):
+            attacked = np.repeat(image[None], 30, axis=0)
+            for one in attacked:
+                one[rng.choice(16, rho, replace=False)] = rng.choice([0, 255, rng.integers(256)])
+            votes = clf.estimator_.predict_ablated((attacked / 255).astype(np.float32), kept)
+            assert (2 * (votes == label).sum(axis=1) > len(kept)).all()
+            counts[rho] += 1
+    assert counts[0] > 30
+    assert counts[1] > 10
 
 
 def test_bad_input_is_named(net, digits):
