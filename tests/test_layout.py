@@ -43,9 +43,7 @@ ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__", "partita.reprodu
 ROOT_NAMES = {"__version__"}
 
 NOT_PRIVATE = {
-    # one file each by design, imported as partita.kernels.compiled and .plain
-    "kernels/compiled.py",
-    "kernels/plain.py",
+    "kernels/compiled.py",  # the one file of compiled code
 }
 
 

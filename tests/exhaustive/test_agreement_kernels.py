@@ -1,20 +1,21 @@
-"""The numpy twins of agreement give the compiled results; blocks of rows change nothing."""
+"""The kernels of agreement give their numpy twins' results; blocks of rows change nothing."""
 
 import numpy as np
 import pytest
 
 from partita import kernels
-from partita.kernels import compiled, plain
+from partita.kernels import compiled
 from partita.partition._leave_out import LeaveOut, choose_members
 from partita.partition._partition import Partition
 from partita.rules._pooled import complete_design
+from tests.exhaustive import numpy_kernels
 
 DESIGNS = [(3, 1), (6, 1), (5, 2), (7, 2), (7, 3), (9, 4)]
 
 
 def both(monkeypatch, work):
     results = []
-    for twin in (compiled, plain):
+    for twin in (compiled, numpy_kernels):
         monkeypatch.setattr(kernels, "_kernels", lambda twin=twin: twin)
         results.append(work())
     return results
@@ -74,9 +75,7 @@ def test_pools_are_equal_to_the_last_bit(monkeypatch):
         assert same(*both(monkeypatch, lambda v=values, p=pools: [kernels.pooled_means(v, *p)]))
 
 
-@pytest.mark.parametrize("twin", [compiled, plain], ids=["compiled", "plain"])
-def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch, twin):
-    monkeypatch.setattr(kernels, "_kernels", lambda: twin)
+def test_rows_do_not_depend_on_blocks_or_threads(monkeypatch):
     rng = np.random.default_rng(0)
     design = complete_design(7, 2)
     votes = votes_of(design, rng, 3)

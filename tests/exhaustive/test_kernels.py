@@ -1,4 +1,4 @@
-"""The numpy twin gives the compiled kernels' results, and both leave the ballots alone."""
+"""Every compiled kernel gives its numpy twin's results and leaves the ballots alone."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
 
-from partita.kernels import compiled, plain
+from partita.kernels import compiled
+from tests.exhaustive import numpy_kernels
 from tests.exhaustive.cases import random_reach
 
 
@@ -29,7 +30,7 @@ def test_losses_and_radii_of_overlapping_units_are_equal(seed, margin):
         ("median_losses", (votes, *ends), 2),
     ):
         results = []
-        for module in (compiled, plain):
+        for module in (compiled, numpy_kernels):
             losses, budgets = (
                 np.zeros((n_rows, n_opponents, n_submodels), np.int32),
                 np.zeros((n_rows, n_opponents), np.int64),
@@ -76,7 +77,7 @@ def test_both_twins_give_the_same_results(name, setting, drawn):
     for ballots in (drawn, drawn.astype(np.float64)):
         before = ballots.copy()
         assert run(getattr(compiled, name), ballots, setting, labels) == run(
-            getattr(plain, name), ballots, setting, labels
+            getattr(numpy_kernels, name), ballots, setting, labels
         )
         assert np.array_equal(before, ballots)
 
@@ -89,7 +90,7 @@ def test_both_twins_give_the_same_results_in_close_elections(name, setting):
         ballots = rng.integers(0, 4, size=(500, n_submodels, n_labels)).astype(np.float32)
         labels = np.arange(len(ballots)) % n_labels
         assert run(getattr(compiled, name), ballots, setting, labels) == run(
-            getattr(plain, name), ballots, setting, labels
+            getattr(numpy_kernels, name), ballots, setting, labels
         )
 
 
@@ -104,7 +105,11 @@ def test_median_twins(votes, data):
     bounds = st.one_of(numbers, st.sampled_from([-np.inf, np.inf]))
     ends = np.sort(data.draw(npst.arrays(np.float64, (2, len(votes)), elements=bounds)), axis=0)
     radii = np.zeros((2, len(votes)), dtype=np.int64)
-    assert compiled.median(votes, *ends, radii[0]) == plain.median(votes, *ends, radii[1]) == -1
+    assert (
+        compiled.median(votes, *ends, radii[0])
+        == numpy_kernels.median(votes, *ends, radii[1])
+        == -1
+    )
     assert np.array_equal(*radii)
 
 
@@ -115,7 +120,7 @@ def test_both_twins_name_the_first_bad_row(name, setting):
     labels = np.zeros(5, dtype=np.int64)
     assert (
         run(getattr(compiled, name), ballots, setting, labels)[0]
-        == run(getattr(plain, name), ballots, setting, labels)[0]
+        == run(getattr(numpy_kernels, name), ballots, setting, labels)[0]
         == 3
     )
 
@@ -140,7 +145,7 @@ def test_both_twins_find_the_same_worst_choice():
                 choices = [np.zeros(size, np.int64) for _ in range(2)]
                 counts = [
                     twin.worst_choice(first, size, losses, budgets, rows, starts, members, chosen)
-                    for twin, chosen in zip((compiled, plain), choices, strict=True)
+                    for twin, chosen in zip((compiled, numpy_kernels), choices, strict=True)
                 ]
                 assert counts[0] == counts[1]
                 assert np.array_equal(*choices)

@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.kernels import compiled, plain
+from partita.kernels import compiled
+from tests.exhaustive import numpy_kernels
 from tests.exhaustive.cases import random_reach
 
 Q = 2
@@ -33,7 +34,7 @@ def test_frontier_is_its_definition_and_both_twins_agree(seed):
     losses[budgets == compiled.FAR] = 0
     starts, members = np.arange(n_submodels + 1), np.arange(n_submodels)
     found = []
-    for module in (compiled, plain):
+    for module in (compiled, numpy_kernels):
         radius = np.zeros((n_rows, n_submodels + 1), np.int64)
         module.frontier(losses, budgets, Q, starts, members, True, radius)
         found.append(radius.tolist())
@@ -60,7 +61,7 @@ def test_twins_agree_where_groups_overlap(seed):
     losses = rng.integers(0, 2 * Q + 1, size=(3, 2, n_submodels)).astype(np.int32)
     budgets = rng.integers(-1, 12, size=(3, 2))
     found = []
-    for module in (compiled, plain):
+    for module in (compiled, numpy_kernels):
         radius = np.zeros((3, len(groups) + 1), np.int64)
         module.frontier(losses, budgets, Q, starts, members, False, radius)
         found.append(radius.tolist())
@@ -75,7 +76,7 @@ def test_twins_of_runoff_and_topk_agree(seed):
     ballots = rng.integers(0, 3, size=(4, n_submodels, n_labels)).astype(np.float32)
     labels, idle = rng.integers(0, n_labels, size=4), rng.integers(0, 3, size=4)
     found = []
-    for module in (compiled, plain):
+    for module in (compiled, numpy_kernels):
         runoff, topk = np.zeros((2, 4, n_submodels), np.int64)
         module.runoff_frontier(ballots, runoff)
         module.topk_frontier(ballots, 2, labels, idle, topk)
@@ -83,7 +84,7 @@ def test_twins_of_runoff_and_topk_agree(seed):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("module", [compiled, plain], ids=["compiled", "plain"])
+@pytest.mark.parametrize("module", [compiled, numpy_kernels], ids=["compiled", "numpy"])
 def test_silence_costs_half_of_a_lie(module):
     """Five of one mind: two may lie, or four be silent, or one lie and three be silent."""
     losses, budgets = np.full((1, 1, 5), 2, np.int32), np.array([[5]])

@@ -1,27 +1,76 @@
-"""The numpy twin of ``compiled``: same signatures, same results, used where numba is missing.
+"""The numpy twin of every compiled kernel: same signatures, same results, slow and readable.
 
-It is also the readable version: whoever changes a kernel changes both, and the tests compare them.
+``partita.kernels.compiled`` says what each does; whoever changes a kernel changes both.
 """
 
 from itertools import combinations
 
 import numpy as np
 
-from .._support.types import Array
-from ._plain_agreement import agreement as agreement
-from ._plain_agreement import agreement_bounds as agreement_bounds
-from ._plain_agreement import pooled_means as pooled_means
-from ._plain_agreement import pooled_votes as pooled_votes
-from ._plain_frontier import frontier as frontier
-from ._plain_frontier import runoff_frontier as runoff_frontier
-from ._plain_frontier import topk_frontier as topk_frontier
-from ._plain_votes import FAR, count_votes, duel_signs, first_bad, leader, topk_radius
-from ._plain_votes import dp as dp
-
 Q = 127
+FAR = 2**62
 
 
-def gap_radius(histogram: Array, budget: Array) -> Array:
+# ---- votes ----
+
+
+def first_bad(scores):
+    good = np.isfinite(scores).all(axis=tuple(range(1, scores.ndim)))
+    return -1 if good.all() else int(np.argmin(good))
+
+
+def count_votes(ballots):
+    votes = ballots.argmax(2)
+    counts = np.stack([(votes == y).sum(1) for y in range(ballots.shape[2])], axis=1)
+    return votes, counts
+
+
+def leader(counts, without):
+    rest = counts.copy()
+    rest[np.arange(len(counts)), without] = -1
+    return rest.argmax(1)
+
+
+def dp(a, b):
+    """See ``compiled.dp``."""
+    return np.maximum(np.maximum((a + 2) // 2, (b + 2) // 2), (a + b + 4) // 3) - 1
+
+
+def duel_signs(ballots, y, z):
+    """Return 1 for submodels that score the row's label y above z, -1 below, 0 equal."""
+    mine, other = ballots[np.arange(len(ballots)), :, y], ballots[:, :, z]
+    return (mine > other).astype(np.int64) - (mine < other)
+
+
+def topk_radius(counts, y, k, idle=0):
+    """See ``compiled._topk_radius``."""
+    n_rows, n_labels = counts.shape
+    radius = np.full(n_rows, FAR)
+    if k >= n_labels:
+        return radius
+    rows, labels = np.arange(n_rows), np.arange(n_labels)
+    own, total = counts[rows, y], counts.sum(1)
+    after = labels > y[:, None]
+    lead = counts - after
+    lead[rows, y] = -2 - total  # never among the k largest: every other lead is at least -1
+    cheapest = -np.sort(-lead, axis=1)[:, :k]
+    found = np.zeros(n_rows, bool)
+    for m in range(int(own.max(initial=0)) + 1):
+        deficit = np.maximum(0, (own - m)[:, None] - cheapest).sum(1)
+        now = ~found & (m <= own) & (deficit <= m)
+        radius[now] = m - 1
+        found |= now
+    deficit = np.maximum(0, -cheapest).sum(1)
+    spare = total + idle - own - (after & (counts > 0)).sum(1)
+    rest = ~found & (deficit - own <= spare)
+    radius[rest] = deficit[rest] - 1
+    return radius
+
+
+# ---- decisions, losses and budgets ----
+
+
+def gap_radius(histogram, budget):
     """See ``compiled.gap_radius``; ``histogram[..., loss]`` and ``budget[...]`` hold many rows."""
     left = np.array(budget, dtype=np.int64)
     taken = np.where(left < 0, -1, 0)
@@ -35,9 +84,7 @@ def gap_radius(histogram: Array, budget: Array) -> Array:
     return np.where(open_, taken + histogram[..., 0], taken)
 
 
-def plurality(
-    ballots: Array, unused: int, prediction: Array, radius: Array, runner_up: Array
-) -> int:
+def plurality(ballots, unused, prediction, radius, runner_up):
     bad = first_bad(ballots)
     if bad >= 0:
         return bad
@@ -54,7 +101,7 @@ def plurality(
     return -1
 
 
-def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Array) -> int:
+def topk(ballots, k, prediction, radius, runner_up):
     bad = first_bad(ballots)
     if bad >= 0:
         return bad
@@ -67,9 +114,7 @@ def topk(ballots: Array, k: int, prediction: Array, radius: Array, runner_up: Ar
     return -1
 
 
-def _overtake(
-    y: Array, z: int, signs: Array, votes: Array, counts: Array, duel_gap: Array, limit: Array
-) -> Array:
+def _overtake(y, z, signs, votes, counts, duel_gap, limit):
     """See ``compiled._overtake``."""
     n_labels = counts.shape[1]
     worth = np.stack(
@@ -91,7 +136,7 @@ def _overtake(
     return result
 
 
-def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner_up: Array) -> int:
+def runoff(ballots, exact, prediction, radius, runner_up):
     bad = first_bad(ballots)
     if bad >= 0:
         return bad
@@ -125,7 +170,7 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
     return -1
 
 
-def _duel_votes(mine: Array, other: Array, margin: float) -> Array:
+def _duel_votes(mine, other, margin):
     """See ``compiled._duel_vote``; without a margin the sign."""
     difference = mine.astype(np.float64) - other.astype(np.float64)
     if margin > 0:
@@ -134,9 +179,7 @@ def _duel_votes(mine: Array, other: Array, margin: float) -> Array:
 
 
 @np.errstate(over="ignore")  # a difference or quotient beyond all numbers is clipped
-def tournament(
-    ballots: Array, setting: tuple[float, Array], prediction: Array, radius: Array, runner_up: Array
-) -> int:
+def tournament(ballots, setting, prediction, radius, runner_up):
     bad = first_bad(ballots)
     if bad >= 0:
         return bad
@@ -173,7 +216,7 @@ def tournament(
     return -1
 
 
-def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
+def median(votes, lower, upper, radius):
     bad = first_bad(votes)
     if bad >= 0:
         return bad
@@ -191,7 +234,7 @@ def median(votes: Array, lower: Array, upper: Array, radius: Array) -> int:
     return -1
 
 
-def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array) -> None:
+def plurality_losses(ballots, unused, losses, budgets):
     votes, counts = count_votes(ballots)
     rows, labels = np.arange(len(ballots)), np.arange(ballots.shape[2])
     y = counts.argmax(1)
@@ -202,9 +245,7 @@ def plurality_losses(ballots: Array, unused: int, losses: Array, budgets: Array)
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 
-def tournament_losses(
-    ballots: Array, setting: tuple[float, Array], losses: Array, budgets: Array
-) -> None:
+def tournament_losses(ballots, setting, losses, budgets):
     n_rows, _, n_labels = ballots.shape
     margin, head_start = setting
     decision = np.zeros((3, n_rows), np.int64)
@@ -218,7 +259,7 @@ def tournament_losses(
     budgets[rows, y], losses[rows, y] = FAR, 0
 
 
-def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budgets: Array) -> None:
+def median_losses(votes, lower, upper, losses, budgets):
     n_submodels = votes.shape[1]
     losses[:, 0], losses[:, 1] = 2 * (votes <= upper[:, None]), 2 * (votes >= lower[:, None])
     budgets[:] = losses.sum(2) - n_submodels - [0, 1 - n_submodels % 2]
@@ -227,14 +268,14 @@ def median_losses(votes: Array, lower: Array, upper: Array, losses: Array, budge
 
 
 def reach_radius(
-    losses: Array,
-    budgets: Array,
-    starts: Array,
-    members: Array,
-    largest: int,
-    radius: Array,
-    runner_up: Array,
-) -> None:
+    losses,
+    budgets,
+    starts,
+    members,
+    largest,
+    radius,
+    runner_up,
+):
     n_groups = len(starts) - 1
     radius[:], runner_up[:] = n_groups, -1
     totals = np.zeros((*budgets.shape, n_groups), np.int64)
@@ -249,16 +290,89 @@ def reach_radius(
             radius[i] = reach[i, runner_up[i]]
 
 
+# ---- silence ----
+
+
+def frontier(
+    losses,
+    budgets,
+    full_vote,
+    starts,
+    members,
+    apart,
+    radius,
+):
+    n_groups, n_silent = len(starts) - 1, radius.shape[1]
+    lie, silence = np.zeros((2, *budgets.shape, n_groups), np.int64)
+    for g in range(n_groups):
+        own = losses[:, :, members[starts[g] : starts[g + 1]]].astype(np.int64)
+        lie[:, :, g], silence[:, :, g] = own.sum(2), np.maximum(0, own - full_vote).sum(2)
+    nothing = np.zeros((*budgets.shape, 1), np.int64)
+    lies, silences = (
+        np.concatenate([nothing, np.cumsum(-np.sort(-cost, axis=2), axis=2)], axis=2)
+        for cost in (lie, silence)
+    )
+    r = np.arange(n_groups + 1)
+    for m in range(n_silent):
+        if apart:
+            cost = lies + silences[:, :, np.minimum(r + m, n_groups)] - silences
+        else:
+            cost = lies + silences[:, :, [min(m, n_groups)]]
+        safe = (cost <= budgets[:, :, None]).sum(2) - 1  # the cost grows with r
+        radius[:, m] = np.where(safe == n_groups, FAR, safe).min(1)
+
+
+def runoff_frontier(ballots, radius):
+    n_rows, _, n_labels = ballots.shape
+    radius[:] = FAR
+    if n_labels == 1:
+        return
+    _, counts = count_votes(ballots)
+    rows, labels = np.arange(n_rows), np.arange(n_labels)
+    top = counts.argmax(1)
+    second = leader(counts, top)
+    duels = np.stack([duel_signs(ballots, top, z).sum(1) for z in range(n_labels)], axis=1)
+    lost = duels[rows, second] - (second < top) < 0
+    y, w = np.where(lost, second, top), np.where(lost, top, second)
+    least = np.full(n_rows, FAR)
+    for z in range(n_labels):
+        enter = np.where(z == w, 0, counts[rows, w] - counts[:, z] - (z < w))
+        win = duel_signs(ballots, y, z).sum(1) - (z < y)
+        least = np.where(z == y, least, np.minimum(least, np.maximum(enter, win)))
+    gaps = counts[rows, y][:, None] - counts - (labels < y[:, None])
+    gaps[rows, y] = FAR
+    gaps.sort(axis=1)
+    for m in range(radius.shape[1]):
+        reach = (least - m) // 2
+        if n_labels > 2:
+            reach = np.minimum(reach, dp(gaps[:, 0] - m, gaps[:, 1] - m))
+        radius[:, m] = np.maximum(-1, reach)
+
+
+def topk_frontier(ballots, k, labels, idle, radius):
+    _, counts = count_votes(ballots)
+    rows = np.arange(len(ballots))
+    least = np.full(len(ballots), FAR)
+    for m in range(radius.shape[1]):
+        if m > 0:
+            counts[rows, labels] = np.maximum(0, counts[rows, labels] - 1)
+        least = np.minimum(least, topk_radius(counts, labels, k, idle))
+        radius[:, m] = np.maximum(-1, least)
+
+
+# ---- one attacker for many rows ----
+
+
 def worst_choice(
-    first: int,
-    size: int,
-    losses: Array,
-    budgets: Array,
-    rows: Array,
-    starts: Array,
-    members: Array,
-    chosen: Array,
-) -> int:
+    first,
+    size,
+    losses,
+    budgets,
+    rows,
+    starts,
+    members,
+    chosen,
+):
     n_groups = len(starts) - 1
     most = -1
     for rest in combinations(range(first + 1, n_groups), size - 1):
@@ -271,18 +385,93 @@ def worst_choice(
     return most
 
 
+# ---- models that leave groups out ----
+
+
+def agreement(
+    votes,
+    models_of,
+    covers,
+    starts,
+    widths,
+    fallback,
+    n_labels,
+    prediction,
+    radius,
+    runner_up,
+):
+    of_sets = votes[:, models_of]  # rows, sets, models
+    unanimous = (of_sets == of_sets[:, :, :1]).all(axis=2)
+    found = unanimous.any(axis=1)
+    first = unanimous.argmax(axis=1)
+    counts = np.stack([(votes == label).sum(axis=1) for label in range(n_labels)], axis=1)
+    otherwise = np.where(fallback >= 0, fallback, counts.argmax(axis=1))
+    prediction[:] = np.where(found, of_sets[np.arange(len(votes)), first, 0], otherwise)
+    radius[:] = np.where(unanimous.all(axis=1), len(widths) + 1, 0)
+    for q in range(1, len(widths) + 1):
+        sets = covers[starts[q - 1] : starts[q]].reshape(-1, widths[q - 1])
+        covered = unanimous[:, sets].any(axis=2).all(axis=1)
+        radius[covered] = np.maximum(radius[covered], q)
+    counts[np.arange(len(votes)), prediction] = -1
+    runner_up[:] = counts.argmax(axis=1) if n_labels > 1 else -1
+
+
+def agreement_bounds(
+    values,
+    models_of,
+    sets_with,
+    models_beyond,
+    beyond_with,
+    side,
+    low,
+    high,
+):
+    of_sets, of_beyond = values[:, models_of], values[:, models_beyond]
+    from_below = of_sets.min(axis=2)[:, sets_with].max(axis=2)
+    to_above = of_sets.max(axis=2)[:, sets_with].min(axis=2)
+    up = of_beyond.min(axis=2)[:, beyond_with].max(axis=2)
+    down = of_beyond.max(axis=2)[:, beyond_with].min(axis=2)
+    if side < 0:
+        lowest, highest = from_below, up
+    elif side > 0:
+        lowest, highest = down, to_above
+    else:
+        lowest, highest = from_below / 2 + down / 2, up / 2 + to_above / 2
+    low[:], high[:] = lowest.min(axis=1), highest.max(axis=1)
+
+
+def pooled_votes(scores, starts, members, votes):
+    for d in range(len(starts) - 1):
+        total = np.zeros((len(scores), scores.shape[2]))
+        for member in members[starts[d] : starts[d + 1]]:
+            total += scores[:, member]
+        votes[:, d] = total.argmax(axis=1)
+
+
+def pooled_means(values, starts, members, means):
+    for d in range(len(starts) - 1):
+        total = np.zeros(len(values))
+        for member in members[starts[d] : starts[d + 1]]:
+            with np.errstate(over="ignore"):  # as compiled code does
+                total += values[:, member]
+        means[:, d] = total / (starts[d + 1] - starts[d])
+
+
+# ---- trees ----
+
+
 def tree_sums(
-    X: Array,
-    feature: Array,
-    threshold: Array,
-    left: Array,
-    right: Array,
-    missing_left: Array,
-    category_set: Array,
-    categories: Array,
-    roots: Array,
-    sums: Array,
-) -> None:
+    X,
+    feature,
+    threshold,
+    left,
+    right,
+    missing_left,
+    category_set,
+    categories,
+    roots,
+    sums,
+):
     rows = np.arange(len(X))
     for root in roots:
         node = np.full(len(X), root)
