@@ -59,6 +59,12 @@ class Bug:
     instead: str
     tests: tuple[str, ...]
 
+    def path(self, root: Path) -> Path:
+        """Return where the file is in a copy of the repository."""
+        return root / (
+            self.file if self.file.startswith("research/") else f"src/partita/{self.file}"
+        )
+
 
 STUDY = "tests/deployments/test_study.py"
 TAMPERING = "tests/deployments/test_tampering.py"
@@ -1111,10 +1117,10 @@ BUGS = [
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",
-        "reproduce/_partition_runs.py",
-        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule)",
-        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule, reach=None)",
-        ("tests/reproduce/test_partition_runs.py",),
+        "research/measure.py",
+        "ballots = replace(ballots, rule=rule)",
+        "ballots = replace(ballots, rule=rule, reach=None)",
+        ("tests/research/test_measure.py",),
     ),
     # ---- silence ----
     Bug(
@@ -1594,15 +1600,16 @@ def main() -> int:
         last = time.monotonic() + TODAY_SECONDS
     missed = []
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        copy = Path(folder)
+        for part in ("src", "research"):
+            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
         for k, bug in enumerate(chosen, start=1):
             started = time.monotonic()
             if started > last:
                 print(f"{len(chosen) - k + 1} were left for want of time")
                 chosen = chosen[: k - 1]
                 break
-            outcome = try_out(bug, source)
+            outcome = try_out(bug, copy)
             print(
                 f"{k} of {len(chosen)}: {bug.name}: {outcome} ({time.monotonic() - started:.0f} s)",
                 flush=True,
@@ -1616,8 +1623,8 @@ def main() -> int:
     return len(missed) > 0
 
 
-def try_out(bug: Bug, source: Path) -> str:
-    file = source / "partita" / bug.file
+def try_out(bug: Bug, copy: Path) -> str:
+    file = bug.path(copy)
     honest = file.read_text()
     if honest.count(bug.line) != 1:
         return f"its line is {honest.count(bug.line)} times in {bug.file}: mend the list"
@@ -1635,12 +1642,14 @@ def try_out(bug: Bug, source: Path) -> str:
                     "no:cacheprovider",
                     "-m",
                     "not long",
+                    "-o",
+                    f"pythonpath={copy} .",
                     tests,
                 ],
                 cwd=ROOT,
                 env=os.environ
                 | {
-                    "PYTHONPATH": str(source),
+                    "PYTHONPATH": str(copy / "src"),
                     "PYTHONDONTWRITEBYTECODE": "1",
                     "PARTITA_PLANTED": "1",
                 },

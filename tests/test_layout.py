@@ -32,13 +32,12 @@ ORDER = [
     "audit",
     "report",
     "serve",
-    "reproduce",
     "deployments",
     "cli",
     "__main__",
 ]
 # Entry points stand above everything: "python -m" runs them, nothing imports them.
-ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__", "partita.reproduce.__main__"}
+ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__"}
 # The root's names are lazy; the modules below may import only the version from it.
 ROOT_NAMES = {"__version__"}
 

@@ -129,7 +129,6 @@ PUBLIC = {
     "partita.patches": ["certify_patches", "certify_rectangles", "patch_reach"],
     "partita.plot": ["CertifiedAccuracyDisplay"],
     "partita.report": ["gather", "render", "write_report"],
-    "partita.reproduce": ["reproduce"],
     "partita.rules": [
         "Agreement",
         "Gated",
