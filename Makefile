@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # tests of the source rather than of what it does: make check
 CHECKED := tests/test_layout.py tests/test_public.py tests/test_docstrings.py tests/test_typing.py
 
-.PHONY: demo test test-long test-floor fuzz mutations check docs bench clean
+.PHONY: demo test test-long test-floor fuzz mutations check docs bench reproduce clean
 
 demo: $(VENV)/.demo  ## fit, certify and report on data that scikit-learn ships
 	$(BIN)/partita demo
@@ -36,7 +36,7 @@ check: $(VENV)/.dev  ## style, types, layout, docstrings and their examples
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -q $(CHECKED)
-	$(BIN)/python -m pytest -q -n 2 src
+	$(BIN)/python -m pytest -q -n 2 src research
 
 docs: $(VENV)/.dev  ## the site, in docs/_build/html; a warning is an error; then its code is run and a browser looks at every page
 	rm -rf docs/api/generated
@@ -49,6 +49,11 @@ bench: $(VENV)/.dev  ## speed and memory, as ratios
 	$(BIN)/python benchmarks/units.py
 	$(BIN)/python benchmarks/fit.py
 	$(BIN)/python benchmarks/predict.py
+
+# one or more, such as  make reproduce TABLE="22 26" SIZE=full  or  make reproduce FIGURE=3
+reproduce: $(VENV)/.dev  ## the paper's tables and figures: TABLE= or FIGURE=, and if wanted SIZE= OUT= CACHE= JOBS=
+	$(BIN)/python -m research $(TABLE) $(addprefix figure,$(FIGURE)) $(if $(SIZE),--size $(SIZE)) \
+		$(if $(OUT),--out $(OUT)) $(if $(CACHE),--cache $(CACHE)) $(if $(JOBS),--jobs $(JOBS))
 
 clean:
 	rm -rf $(VENV) $(VENV)-floor partita-demo* docs/_build docs/api/generated docs/gallery

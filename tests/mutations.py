@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 TODAY_SECONDS = 480  # after these no further bug is planted
 RULES = "tests/exhaustive/test_rules.py"
 REACH = "tests/exhaustive/test_reach.py"
-KERNELS = "tests/kernels/test_plain.py"
+KERNELS = "tests/exhaustive/test_kernels.py"
 OVERLAP = "tests/rules/test_overlap.py"
 COLLECTIVE = "tests/exhaustive/test_collective.py"
 AGREEMENT = "tests/exhaustive/test_agreement.py"
@@ -34,7 +34,6 @@ SILENCE = "tests/exhaustive/test_silence.py"
 SILENT_GROUPS = "tests/exhaustive/test_silent_groups.py"
 SILENT_SOURCES = "tests/ensemble/test_silent_sources.py"
 FRONTIER = "tests/rules/test_frontier.py"
-FRONTIER_KERNELS = "tests/kernels/test_plain_frontier.py"
 CERTIFIER = "tests/serve/test_certifier.py"
 BATCHING = "tests/serve/test_batching.py"
 OTHERS = "tests/serve/test_service_of_other_estimators.py"
@@ -59,6 +58,12 @@ class Bug:
     line: str
     instead: str
     tests: tuple[str, ...]
+
+    def path(self, root: Path) -> Path:
+        """Return where the file is in a copy of the repository."""
+        return root / (
+            self.file if self.file.startswith("research/") else f"src/partita/{self.file}"
+        )
 
 
 STUDY = "tests/deployments/test_study.py"
@@ -89,25 +94,11 @@ BUGS = [
         (RULES,),
     ),
     Bug(
-        "gap, numpy: one too many",
-        "kernels/plain.py",
-        "left // loss), 0)",
-        "left // loss + 1), 0)",
-        (KERNELS,),
-    ),
-    Bug(
         "plurality: a tie taken for a win",
         "kernels/compiled.py",
         "radius[i] = gap_radius(losses, counts[y] - counts[z] - (z < y))",
         "radius[i] = gap_radius(losses, counts[y] - counts[z])",
         (RULES,),
-    ),
-    Bug(
-        "plurality, numpy: a tie taken for a win",
-        "kernels/plain.py",
-        "gap_radius(losses, mine - other - (z < y)), z",
-        "gap_radius(losses, mine - other), z",
-        (KERNELS,),
     ),
     Bug(
         "tournament: a tie taken for a win",
@@ -132,10 +123,10 @@ BUGS = [
     ),
     Bug(
         "run-off: one of its two ways to fall is forgotten",
-        "kernels/plain.py",
-        "least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]))",
-        "least = np.minimum(least, dp(gaps[:, 0], gaps[:, 1]) + 1)",
-        (KERNELS,),
+        "kernels/compiled.py",
+        "            least = min(least, dp(first, second))",
+        "            least = min(least, dp(first, second) + 1)",
+        (RULES,),
     ),
     Bug(
         "median: even numbers of votes",
@@ -403,10 +394,10 @@ BUGS = [
         (RULES,),
     ),
     Bug(
-        "a head start, numpy: forgotten where units overlap",
-        "kernels/plain.py",
-        "duel_votes.sum(1) + head_start[y] - head_start[z] - (z < y)",
-        "duel_votes.sum(1) - (z < y)",
+        "a head start: forgotten where units overlap",
+        "kernels/compiled.py",
+        "FAR if z == y else gaps[y, z] - (z < y)",
+        "FAR if z == y else gaps[y, z] - (z < y) - head_start[y] + head_start[z]",
         (REACH, KERNELS),
     ),
     # ---- beyond the rules: thirty places where a wrong line would certify something false ----
@@ -806,13 +797,6 @@ BUGS = [
         (AGREEMENT,),
     ),
     Bug(
-        "leave out, numpy: a set that contains B is not asked",
-        "kernels/_plain_agreement.py",
-        "unanimous = (of_sets == of_sets[:, :, :1]).all(axis=2)",
-        "unanimous = (of_sets[:, :, :-1] == of_sets[:, :, :1]).all(axis=2)",
-        (AGREEMENT,),
-    ),
-    Bug(
         "leave out: the fallback is consulted too early",
         "kernels/compiled.py",
         "            if not found:\n                label = fallback[i]",
@@ -820,24 +804,10 @@ BUGS = [
         (AGREEMENT,),
     ),
     Bug(
-        "leave out, numpy: the fallback is consulted too early",
-        "kernels/_plain_agreement.py",
-        "np.where(found, of_sets[",
-        "np.where(unanimous.all(axis=1), of_sets[",
-        (AGREEMENT,),
-    ),
-    Bug(
         "leave out: one group too many",
         "kernels/compiled.py",
         "                        radius[i] = q\n",
         "                        radius[i] = q + 1\n",
-        (AGREEMENT,),
-    ),
-    Bug(
-        "leave out, numpy: one group too many",
-        "kernels/_plain_agreement.py",
-        "np.maximum(radius[covered], q)",
-        "np.maximum(radius[covered], q + 1)",
         (AGREEMENT,),
     ),
     Bug(
@@ -869,17 +839,10 @@ BUGS = [
         (AGREEMENT,),
     ),
     Bug(
-        "leave out, values, numpy: the largest for the least",
-        "kernels/_plain_agreement.py",
-        "from_below = of_sets.min(axis=2)",
-        "from_below = of_sets.max(axis=2)",
-        (AGREEMENT,),
-    ),
-    Bug(
-        "leave out, values, numpy: the best attack instead of the worst",
-        "kernels/_plain_agreement.py",
-        "low[:], high[:] = lowest.min(axis=1), highest.max(axis=1)",
-        "low[:], high[:] = lowest.max(axis=1), highest.min(axis=1)",
+        "leave out, values: the best attack instead of the worst",
+        "kernels/compiled.py",
+        "low[i], high[i] = min(low[i], lowest), max(high[i], highest)",
+        "low[i], high[i] = max(low[i], lowest), max(high[i], highest)",
         (AGREEMENT,),
     ),
     Bug(
@@ -1154,10 +1117,10 @@ BUGS = [
     # ---- the paper's tables ----
     Bug(
         "tables: overlapping sets counted as if they were apart",
-        "reproduce/_partition_runs.py",
-        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule)",
-        "replace(model._decided_by_rule(np.asarray(ballots)), rule=rule, reach=None)",
-        ("tests/reproduce/test_partition_runs.py",),
+        "research/measure.py",
+        "ballots = replace(ballots, rule=rule)",
+        "ballots = replace(ballots, rule=rule, reach=None)",
+        ("tests/research/test_measure.py",),
     ),
     # ---- silence ----
     Bug(
@@ -1166,13 +1129,6 @@ BUGS = [
         "cost = lies[r] + silences[min(r + m if apart else m, n_groups)]",
         "cost = lies[r] + silences[min(r + m - 1 if apart else m, n_groups)]",
         (SILENCE,),
-    ),
-    Bug(
-        "silence, numpy: abstainers priced beside no liars",
-        "kernels/_plain_frontier.py",
-        "np.minimum(r + m, n_groups)",
-        "np.minimum(r + max(m - 1, 0), n_groups)",
-        (FRONTIER_KERNELS,),
     ),
     Bug(
         "silence: overlapping units that abstain cost nothing",
@@ -1644,15 +1600,16 @@ def main() -> int:
         last = time.monotonic() + TODAY_SECONDS
     missed = []
     with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "src"
-        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        copy = Path(folder)
+        for part in ("src", "research"):
+            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
         for k, bug in enumerate(chosen, start=1):
             started = time.monotonic()
             if started > last:
                 print(f"{len(chosen) - k + 1} were left for want of time")
                 chosen = chosen[: k - 1]
                 break
-            outcome = try_out(bug, source)
+            outcome = try_out(bug, copy)
             print(
                 f"{k} of {len(chosen)}: {bug.name}: {outcome} ({time.monotonic() - started:.0f} s)",
                 flush=True,
@@ -1666,8 +1623,8 @@ def main() -> int:
     return len(missed) > 0
 
 
-def try_out(bug: Bug, source: Path) -> str:
-    file = source / "partita" / bug.file
+def try_out(bug: Bug, copy: Path) -> str:
+    file = bug.path(copy)
     honest = file.read_text()
     if honest.count(bug.line) != 1:
         return f"its line is {honest.count(bug.line)} times in {bug.file}: mend the list"
@@ -1685,12 +1642,14 @@ def try_out(bug: Bug, source: Path) -> str:
                     "no:cacheprovider",
                     "-m",
                     "not long",
+                    "-o",
+                    f"pythonpath={copy} .",
                     tests,
                 ],
                 cwd=ROOT,
                 env=os.environ
                 | {
-                    "PYTHONPATH": str(source),
+                    "PYTHONPATH": str(copy / "src"),
                     "PYTHONDONTWRITEBYTECODE": "1",
                     "PARTITA_PLANTED": "1",
                 },

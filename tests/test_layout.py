@@ -32,20 +32,17 @@ ORDER = [
     "audit",
     "report",
     "serve",
-    "reproduce",
     "deployments",
     "cli",
     "__main__",
 ]
 # Entry points stand above everything: "python -m" runs them, nothing imports them.
-ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__", "partita.reproduce.__main__"}
+ENTRY_POINTS = {"partita.__main__", "partita.kernels.__main__"}
 # The root's names are lazy; the modules below may import only the version from it.
 ROOT_NAMES = {"__version__"}
 
 NOT_PRIVATE = {
-    # one file each by design, imported as partita.kernels.compiled and .plain
-    "kernels/compiled.py",
-    "kernels/plain.py",
+    "kernels/compiled.py",  # the one file of compiled code
 }
 
 

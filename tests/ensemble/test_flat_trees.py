@@ -12,7 +12,7 @@ from sklearn.ensemble import (
 )
 
 from partita.ensemble._flat_trees import FlatTrees
-from partita.kernels import plain
+from tests.exhaustive import numpy_kernels
 
 N_ROWS = 900
 SOME_CODES = (False, True, False, True, False)
@@ -56,7 +56,7 @@ def numpy_sums(trees, X):
     sums = np.repeat(trees.start[None], len(X), axis=0)
     arrays = trees.as_arrays()
     arrays.pop("start")
-    plain.tree_sums(X.astype(np.float64), *arrays.values(), sums)
+    numpy_kernels.tree_sums(X.astype(np.float64), *arrays.values(), sums)
     return sums
 
 

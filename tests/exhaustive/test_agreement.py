@@ -5,9 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from partita import kernels
 from partita.collective import certify_collective
-from partita.kernels import compiled, plain
 from partita.partition import LeaveOut, Partition
 from partita.partition._leave_out import choose_members
 from partita.rules import Agreement
@@ -18,12 +16,6 @@ EVERY_PROFILE = [(3, 1, 2), (3, 1, 3), (4, 1, 2), (4, 1, 3), (5, 2, 2), (5, 2, 3
 SOME_PROFILES = [(5, 1, 2, 150), (5, 1, 3, 60), (6, 1, 2, 80), (6, 2, 2, 150), (6, 2, 3, 15)]
 SIDES = ["lower", "mean", "upper"]
 HUGE = 1.7e308
-
-
-@pytest.fixture(autouse=True, params=[compiled, plain], ids=["compiled", "plain"])
-def kernel(request, monkeypatch):
-    """Everything here holds for both twins."""
-    monkeypatch.setattr(kernels, "_kernels", lambda: request.param)
 
 
 def contested(rng, how_many, n_models, n_labels):

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from partita.kernels import compiled, plain
-from tests.exhaustive import slow_rules
+from partita.kernels import compiled
+from tests.exhaustive import numpy_kernels, slow_rules
 
 
-@pytest.mark.parametrize("dp", [compiled.dp, plain.dp], ids=["compiled", "plain"])
+@pytest.mark.parametrize("dp", [compiled.dp, numpy_kernels.dp], ids=["compiled", "numpy"])
 def test_the_closed_form_of_the_top_two_is_the_recursion(dp):
     assert dp(-1, 4) == 2
     for a in range(-20, 40):
@@ -28,7 +28,14 @@ def test_gap_radius_is_what_fits_into_the_budget(losses, budget):
     dearest = sorted(losses, reverse=True)
     expected = max((r for r in range(len(losses) + 1) if sum(dearest[:r]) <= budget), default=-1)
     assert compiled.gap_radius(histogram, budget) == expected
-    assert plain.gap_radius(histogram[None], np.array([budget]))[0] == expected
+    assert numpy_kernels.gap_radius(histogram[None], np.array([budget]))[0] == expected
+
+
+@pytest.mark.parametrize(("idle", "expected"), [(0, compiled.FAR), (1, 1)])
+def test_idle_submodels_may_be_what_an_attacker_lacks(idle, expected):
+    """One vote for label 0, the top two of three: only with a second voter does it fall out."""
+    counts, lead = np.array([1, 0, 0]), np.zeros(3, np.int64)
+    assert compiled._topk_radius(counts, 0, 2, idle, lead) == expected
 
 
 NO_CACHE = """

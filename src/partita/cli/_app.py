@@ -11,7 +11,6 @@ from ._data import data_app
 from ._demo import demo
 from ._fit import fit
 from ._report import report
-from ._reproduce import reproduce
 from ._serve import serve
 from ._sweep import sweep
 from ._watch import watch
@@ -26,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, fit, certify, sweep, report, audit, watch, serve, reproduce):
+for command in (demo, fit, certify, sweep, report, audit, watch, serve):
     app.command()(command)
 app.add_typer(data_app, name="data")
 

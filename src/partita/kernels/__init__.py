@@ -1,15 +1,13 @@
-"""Ballots to radii in integers: compiled where numba is installed, in numpy otherwise.
+"""Ballots to radii in integers, in compiled code.
 
-Both give equal results. Rows are split into blocks that run in threads; the kernels release the GIL
-and start no threads of their own. Nothing here knows rules' settings, models or tables: arguments
-come in checked. ``python -m partita.kernels`` compiles everything once, so that no later process
-waits for it.
+Rows are split into blocks that run in threads; the kernels release the GIL and start no threads of
+their own. Nothing here knows rules' settings, models or tables: arguments come in checked. ``python
+-m partita.kernels`` compiles everything once, so that no later process waits for it.
 """
 
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -25,15 +23,10 @@ FAR = 2**62  # a radius or budget that nothing reaches
 Gaps = tuple[Array, Array]  # losses (rows, opponents, submodels) and budgets (rows, opponents)
 
 
-@cache
 def _kernels() -> ModuleType:
-    """Return the module of compiled kernels, or their numpy twins."""
-    try:
-        from . import compiled
-    except ImportError:
-        from . import plain
+    """Import the compiled kernels at first use, because importing numba takes a while."""
+    from . import compiled
 
-        return plain
     return compiled
 
 

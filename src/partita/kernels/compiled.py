@@ -1,8 +1,8 @@
 """All compiled code, in one file: numba's cache does not notice changes in another.
 
 Every kernel works on one block of rows, releases the GIL and starts no threads of its own
-(``kernels.over_rows`` splits the rows). ``plain`` holds the numpy twin of each, with the same
-signature and equal results.
+(``kernels.over_rows`` splits the rows). ``tests/exhaustive/numpy_kernels.py`` holds the readable
+twin of each in numpy, with the same signature and equal results.
 
 ``plurality``, ``runoff``, ``tournament`` and ``topk`` decide and certify: ``kernel(ballots,
 setting, prediction, radius, runner_up)`` fills the last three arrays and returns the first row that

@@ -1,7 +1,0 @@
-"""Runs of the smallest size, for several test files."""
-
-from partita.reproduce._sizes import plan_for
-
-
-def smoke_run(setting):
-    return plan_for("smoke", setting.data).runs(setting)[0]
