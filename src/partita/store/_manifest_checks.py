@@ -251,7 +251,7 @@ def check_kinds(kinds: dict[str, Any] | None, names: list[str] | None, numeric: 
         list(kinds) != names
         or not {*kinds.values()} <= {*KINDS, None}
         or any(
-            kind is not None and (kind != TEXT) != is_number
+            kind == TEXT and is_number  # a column without values may have any kind
             for kind, is_number in zip(kinds.values(), numeric, strict=True)
         )
     ):

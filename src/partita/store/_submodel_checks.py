@@ -49,7 +49,7 @@ def _check_columns(model: Any, submodel: Any, columns: list[int]) -> None:
         )
     codes = getattr(submodel, "codes_", None) if isinstance(submodel, TableEstimator) else None
     if codes is not None and any(
-        own is not None and model.numeric_[column]
+        own and model.numeric_[column]  # no codes: a column without values
         for own, column in zip(codes, columns, strict=True)
     ):
         raise _contradiction("the partition gives a submodel numbers where it learnt texts")
