@@ -35,7 +35,7 @@ def table(n_rows, n_columns, n_classes):
 
 def library_models(ensemble, X, y):
     """Scikit-learn's own models: those that the submodels' trees were taken from."""
-    columns = [ensemble._columns(t) for t in range(len(ensemble.estimators_))]
+    columns = [ensemble.columns_of(t) for t in range(len(ensemble.estimators_))]
     settings = TableBoostingClassifier().get_params()
     return columns, [
         HistGradientBoostingClassifier(**settings | {"random_state": 0}, early_stopping=False).fit(

@@ -189,7 +189,7 @@ def ballots(model: Path, table: Path) -> dict:
     for file in sorted(table.glob("*.parquet")):
         X = pq.read_table(file, columns=[f"c{k}" for k in range(COLUMNS)]).to_pandas()
         rows += len(X)
-        parts = [X.iloc[:, loaded._columns(t)].to_numpy(np.float64) for t in range(SUBMODELS)]
+        parts = [X.iloc[:, loaded.columns_of(t)].to_numpy(np.float64) for t in range(SUBMODELS)]
         started = time.perf_counter()
         with threadpool_limits(1, "openmp"):
             joblib.Parallel(n_jobs=joblib.cpu_count(), prefer="threads")(

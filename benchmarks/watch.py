@@ -78,7 +78,7 @@ def draw(folder, place):
     usual = usual_of(model, [model.ballots(table.loc[clean[:half], columns])])
     rows, t = clean[half:], usual.sources.index("sensor8")
     later = np.flatnonzero((table["batch"] == 6).to_numpy())
-    new, own = table.loc[rows, columns].copy(), [columns[k] for k in model._columns(t)]
+    new, own = table.loc[rows, columns].copy(), [columns[k] for k in model.columns_of(t)]
     drifted = rows[half // 2 :]
     same = [rng.choice(later[labels[later] == labels[row]]) for row in drifted]
     new.loc[drifted, own] = table.loc[same, own].to_numpy()
@@ -99,7 +99,7 @@ def one_drifts(model, usual, table, columns, clean, later, labels, rng):
     found = []
     rows = clean[np.isin(labels[clean], np.unique(labels[later]))]
     for t, source in enumerate(usual.sources[:-1]):
-        own = [columns[k] for k in model._columns(t)]
+        own = [columns[k] for k in model.columns_of(t)]
         drifted = table.loc[rows, columns].copy()
         same = [rng.choice(later[labels[later] == labels[row]]) for row in rows]
         drifted[own] = table.loc[same, own].to_numpy()
@@ -135,7 +135,7 @@ def gas(folder):
             {
                 "batch": number,
                 "rows": len(rows),
-                "right": float(np.mean(model._decide(ballots[rows]) == labels[rows])),
+                "right": float(np.mean(model.decide(ballots[rows]) == labels[rows])),
                 "first": float(np.median([min(found.values()) + 1 for found in first])),
                 "sensors": float(np.median([len(set(f) - {"all sources"}) for f in first])),
                 "first in file order": min(in_file_order.values()) + 1,
@@ -210,7 +210,7 @@ def beijing(folder):
     found = {
         "outages": [],
         "every": {},
-        "right": float(np.mean(model._decide(ballots[later]) == y[later])),
+        "right": float(np.mean(model.decide(ballots[later]) == y[later])),
     }
     for every in EVERY:
         usual = usual_of(model, [ballots[complete]], every)

@@ -487,7 +487,7 @@ BUGS = [
     ),
     Bug(
         "top-k: a label nobody knows is certified",
-        "ensemble/_label_decisions.py",
+        "ensemble/_labels.py",
         "proof = replace(proof, truth=labels, radius=np.where(known, proof.radius, -1))",
         "proof = replace(proof, truth=labels)",
         ("tests/ensemble/test_classifier.py",),
@@ -522,7 +522,7 @@ BUGS = [
     ),
     Bug(
         "label attacks: the fixed vote is the commonest label",
-        "ensemble/_classifier.py",
+        "ensemble/_labels.py",
         "        if not self.label_attacks:\n            label = int(",
         "        if True:\n            label = int(",
         ("tests/ensemble/test_label_attacks.py",),
@@ -939,8 +939,8 @@ BUGS = [
     Bug(
         "masks: a column is left unmasked",
         "ensemble/_leave_out.py",
-        "[sorted(everything - set(self._columns(t))) for",
-        "[sorted(everything - set(self._columns(t)))[:-1] for",
+        "[sorted(everything - set(self.columns_of(t))) for",
+        "[sorted(everything - set(self.columns_of(t)))[:-1] for",
         (MASKED,),
     ),
     Bug(
@@ -1238,8 +1238,8 @@ BUGS = [
     Bug(
         "silence: the votes of silent sources count",
         "ensemble/_silent_sources.py",
-        "return table, Abstentions(np.asarray(abstains), default, detected, groups, quiet)",
-        "return table, Abstentions(np.zeros_like(abstains), default, detected, groups, quiet)",
+        "return Abstentions(np.asarray(abstains), default, detected, groups, quiet)",
+        "return Abstentions(np.zeros_like(abstains), default, detected, groups, quiet)",
         (SILENT_SOURCES,),
     ),
     Bug(

@@ -77,6 +77,7 @@ PUBLIC = {
     "partita.ensemble": [
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",
+        "FittedEnsemble",
         "FixedVote",
         "LeaveOutClassifier",
         "LeaveOutRegressor",
@@ -155,7 +156,7 @@ PUBLIC = {
     "partita.workflow": [
         "Alarm",
         "Choice",
-        "Usual",
+        "ReferenceRates",
         "WatchResult",
         "Watcher",
         "certify_parquet",

@@ -435,7 +435,7 @@ def test_a_fallback_answers_below_the_gate_in_every_command(partita, cancer, tmp
     assert code == 0, err
     assert "Below a radius of 2 the fallback answers" in " ".join(out.split())
     model = store.load(tmp_path / "m")
-    assert (model.gate, model._gate()) == (2, 2)
+    assert (model.gate, model.gate_) == (2, 2)
     assert store.manifest(tmp_path / "m")["about"]["fallback"] == "logistic"
     test = cancer / "test.csv"
     code, out, _ = partita("certify", tmp_path / "m", test, "--out", tmp_path / "c.csv", "--json")

@@ -33,7 +33,7 @@ def test_usual_is_learnt_and_rows_are_watched(partita, rows, cancer):
     assert (code, "does not say what is usual" in err) == (2, True)
     code, out, _ = partita("watch", model, "--usual", folder / "clean.csv")
     assert code == 0
-    assert "Usual contradictions on 180 clean rows" in out
+    assert "ReferenceRates contradictions on 180 clean rows" in out
     code, out, _ = partita("watch", model, folder / "new.csv")
     assert code == 0
     assert "No alarm in 104 rows" in out

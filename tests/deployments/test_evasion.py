@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier
 from partita.audit._attacked_table import AttackedTable
 from partita.deployments._evasion import Donors, evade
-from partita.deployments._truth import Truth
+from partita.deployments._truth import Scorer
 
 
 def attack(model, deployment, radius, rows=40):
@@ -20,7 +20,7 @@ def attack(model, deployment, radius, rows=40):
     found = evade(
         model,
         AttackedTable(X),
-        Truth(deployment.y_test[:rows], deployment.tolerance),
+        Scorer(deployment.y_test[:rows], deployment.tolerance),
         Donors(AttackedTable(deployment.X_train), deployment.y_train, deployment.tolerance),
         [tuple(map(names.index, own)) for own in deployment.units.values()],
         radius,
@@ -87,7 +87,7 @@ def test_the_source_that_decides_is_found():
     found = evade(
         model,
         AttackedTable(X),
-        Truth(y),
+        Scorer(y),
         Donors(AttackedTable(X), y),
         [(0,), (1,), (2,), (3,)],
         1,
@@ -122,7 +122,7 @@ def test_greedy_comes_near_to_every_set_of_sources():
     model = GaussianNB().fit(X, y)
     units = [(0,), (1,), (2,), (3,)]
     donors = Donors(AttackedTable(X), y)
-    found = evade(model, AttackedTable(X), Truth(y), donors, units, 2, rng)
+    found = evade(model, AttackedTable(X), Scorer(y), donors, units, 2, rng)
     for r in (1, 2):
         strongest = model.predict(X) == y
         for columns in combinations(range(4), r):

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from partita import FeaturePartitionClassifier
 from partita.audit._attacked_table import AttackedTable
 from partita.deployments._poisoning import BACKDOOR, POISONING, TrainingAttacker
-from partita.deployments._truth import Truth
+from partita.deployments._truth import Scorer
 
 
 def attacker_of(deployment, rows=40):
@@ -18,7 +18,7 @@ def attacker_of(deployment, rows=40):
         AttackedTable(deployment.X_train),
         deployment.y_train,
         AttackedTable(deployment.X_test[:rows]),
-        Truth(deployment.y_test[:rows], deployment.tolerance),
+        Scorer(deployment.y_test[:rows], deployment.tolerance),
         [tuple(map(names.index, own)) for own in deployment.units.values()],
         0,
     )

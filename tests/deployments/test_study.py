@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita.deployments._study import mean_recall, setting_name
-from partita.workflow._choice import Judged
+from partita.workflow._choice import Evaluation
 
 from .small import small_study
 
@@ -66,4 +66,4 @@ def test_mean_recall_counts_every_label_the_same():
     ],
 )
 def test_settings_have_names(method, options, name):
-    assert setting_name(Judged(method, options, 1.0, 1.0, None, None, 0.0, None)) == name
+    assert setting_name(Evaluation(method, options, 1.0, 1.0, None, None, 0.0, None)) == name

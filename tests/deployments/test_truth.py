@@ -5,22 +5,22 @@ import pytest
 from sklearn.linear_model import LinearRegression, Perceptron
 from sklearn.naive_bayes import GaussianNB
 
-from partita.deployments._truth import Truth
+from partita.deployments._truth import Scorer
 
 
 def test_a_value_is_right_within_the_tolerance():
-    truth = Truth(np.array([1.0, 1.0, 1.0, 1.0]), tolerance=0.5)
+    truth = Scorer(np.array([1.0, 1.0, 1.0, 1.0]), tolerance=0.5)
     assert truth.right([0.5, 1.5, 1.6, np.nan]).tolist() == [True, True, False, False]
 
 
 def test_balanced_shares_count_every_label_the_same():
-    truth = Truth(np.array(["bad", "good", "good", "good"]), balanced=True)
+    truth = Scorer(np.array(["bad", "good", "good", "good"]), balanced=True)
     assert truth.share(np.array([False, True, True, True])) == 0.5
-    assert Truth(truth.y).share(np.array([False, True, True, True])) == 0.75
+    assert Scorer(truth.y).share(np.array([False, True, True, True])) == 0.75
 
 
 def test_leads_agree_with_predictions(cancer):
-    truth = Truth(cancer.y_test)
+    truth = Scorer(cancer.y_test)
     for model in (GaussianNB(), Perceptron()):  # with probabilities and without
         model.fit(cancer.X_train, cancer.y_train)
         right = truth.right(model.predict(cancer.X_test))
@@ -28,7 +28,7 @@ def test_leads_agree_with_predictions(cancer):
 
 
 def test_the_lead_of_a_value_is_its_distance_to_the_nearer_bound(diabetes):
-    truth = Truth(diabetes.y_test, diabetes.tolerance)
+    truth = Scorer(diabetes.y_test, diabetes.tolerance)
     model = LinearRegression().fit(diabetes.X_train, diabetes.y_train)
     prediction = model.predict(diabetes.X_test)
     leads = truth.leads(model, diabetes.X_test)
@@ -37,10 +37,10 @@ def test_the_lead_of_a_value_is_its_distance_to_the_nearer_bound(diabetes):
 
 def test_a_label_that_training_never_had_is_wrong(cancer):
     model = GaussianNB().fit(cancer.X_train, cancer.y_train)
-    truth = Truth(np.full(len(cancer.X_test), 7))
+    truth = Scorer(np.full(len(cancer.X_test), 7))
     assert (truth.leads(model, cancer.X_test) < 0).all()
 
 
 def test_rows_are_taken_with_their_settings():
-    taken = Truth(np.array([1.0, 2.0]), 0.5, True).take(np.array([1, 1, 0]))
+    taken = Scorer(np.array([1.0, 2.0]), 0.5, True).take(np.array([1, 1, 0]))
     assert (taken.y.tolist(), taken.tolerance, taken.balanced) == ([2.0, 2.0, 1.0], 0.5, True)

@@ -121,7 +121,7 @@ def test_a_regressor_that_fails_says_the_centre():
         reg = FeaturePartitionRegressor(
             FailsOnOne(), units=units, n_submodels=3, on_failure="vote"
         ).fit(X, X[:, 0])
-    failed = [t for t in range(3) if len(reg._columns(t)) == 1]
+    failed = [t for t in range(3) if len(reg.columns_of(t)) == 1]
     assert np.all(reg.ballots(X)[:, failed] == np.median(X[:, 0]))
 
 

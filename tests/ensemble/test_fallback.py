@@ -182,7 +182,7 @@ def test_only_classifiers_have_one():
     with pytest.raises(TypeError, match="fallback"):
         FeaturePartitionRegressor(fallback=Ridge())
     reg = FeaturePartitionRegressor(Ridge(), n_submodels=3).fit(*load_diabetes(return_X_y=True))
-    assert reg._gate() == 0
+    assert reg.gate_ == 0
 
 
 def test_it_makes_up_for_accuracy():

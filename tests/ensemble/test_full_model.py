@@ -36,7 +36,7 @@ def test_a_model_that_leaves_groups_out_is_compared_with_one_on_all_columns(trai
     """On the rows as they are, whether or not the ensemble learns from masked ones."""
     small = TableBoostingClassifier(max_iter=5)
     clf = LeaveOutClassifier(small, n_groups=4, training=training).fit(X, Y)
-    assert (clf._full_member is None) == (training == "trusted")
+    assert (clf.full_member is None) == (training == "trusted")
     clf.full_model_ = fit_full_model(clf, X, Y)
     expected = TableBoostingClassifier(max_iter=5).fit(X, Y).predict(X)
     assert np.array_equal(full_predictions(clf, open_table(X)), expected)

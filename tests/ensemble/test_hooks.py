@@ -19,52 +19,52 @@ REG = FeaturePartitionRegressor(Ridge(), n_submodels=5, rule=Median(stretch=1.5)
 
 
 def test_each_says_its_task():
-    assert (CLF._task, REG._task) == ("classification", "regression")
+    assert (CLF.task, REG.task) == ("classification", "regression")
 
 
 def test_predictions_and_votes_come_in_the_users_terms():
     ballots = CLF.ballots(X)
-    assert np.array_equal(CLF._decide(ballots), CLF.predict(X))
-    assert np.array_equal(CLF._votes(ballots), CLF.classes_[ballots.scores.argmax(axis=2)])
+    assert np.array_equal(CLF.decide(ballots), CLF.predict(X))
+    assert np.array_equal(CLF.votes(ballots), CLF.classes_[ballots.scores.argmax(axis=2)])
     values = REG.ballots(TABLE)
-    assert np.array_equal(REG._decide(values), REG.predict(TABLE))
-    assert np.array_equal(REG._votes(values), REG.rule_.votes(values))
-    assert not np.array_equal(REG._votes(values), values)  # stretched
+    assert np.array_equal(REG.decide(values), REG.predict(TABLE))
+    assert np.array_equal(REG.votes(values), REG.rule_.votes(values))
+    assert not np.array_equal(REG.votes(values), values)  # stretched
 
 
 def test_a_statement_certifies_what_certify_certifies():
-    proof = CLF._certificates(CLF.ballots(X), CLF._statement(CLF.predict(X)))
+    proof = CLF.certificates(CLF.ballots(X), CLF.statement(CLF.predict(X)))
     expected = CLF.certify(X)
     for name in ("prediction", "radius", "runner_up"):
         assert np.array_equal(getattr(proof, name), getattr(expected, name))
     assert proof.counts == expected.counts
     values, prediction = REG.ballots(TABLE), REG.predict(TABLE)
     for around in (None, TARGET):
-        statement = REG._statement(prediction, tolerance=30, around=around)
+        statement = REG.statement(prediction, tolerance=30, around=around)
         expected = REG.certify(TABLE, tolerance=30, around=around)
-        proof = REG._certificates(values, statement)
+        proof = REG.certificates(values, statement)
         assert np.array_equal(proof.radius, expected.radius)
         assert (proof.truth is None) == (around is None)
         assert np.array_equal(statement.holds(prediction), proof.radius >= 0)
 
 
 def test_without_a_tolerance_there_is_no_statement_about_a_value():
-    assert REG._statement(REG.predict(TABLE)) is None
+    assert REG.statement(REG.predict(TABLE)) is None
     with pytest.raises(InputError, match="tolerance and relative are for models of numbers"):
-        CLF._statement(CLF.predict(X), tolerance=1)
+        CLF.statement(CLF.predict(X), tolerance=1)
 
 
 def test_right_means_equal_or_within_the_tolerance():
     predicted = CLF.predict(X)
-    assert np.array_equal(CLF._correct(predicted, NAMES), predicted == NAMES)
+    assert np.array_equal(CLF.correct(predicted, NAMES), predicted == NAMES)
     values = REG.predict(TABLE)
-    right = REG._correct(values, TARGET, relative=0.2)
+    right = REG.correct(values, TARGET, relative=0.2)
     assert np.array_equal(right, np.abs(values - TARGET) <= 0.2 * np.abs(TARGET))
 
 
 def test_intervals_end_where_nothing_holds_a_value():
-    assert CLF._intervals(CLF.ballots(X)) == {}
-    intervals = REG._intervals(REG.ballots(TABLE))
+    assert CLF.intervals(CLF.ballots(X)) == {}
+    intervals = REG.intervals(REG.ballots(TABLE))
     assert list(intervals) == list(range(1, len(intervals) + 1))
     for radius, (low, high) in intervals.items():
         expected = REG.interval(TABLE, radius)

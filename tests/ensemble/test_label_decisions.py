@@ -77,7 +77,7 @@ def test_ballots_do_not_decide_alone_behind_a_gate(clf):
     ballots = clf.ballots(X[TEST])
     assert ballots.shape[1] == 13
     with pytest.raises(InputError, match="no scores of a fallback"):
-        clf._decide(replace(ballots, fallback=None))
+        clf.decide(replace(ballots, fallback=None))
 
 
 @pytest.mark.parametrize("rule", ["runoff", RunOff(exact=True), TopK(2)], ids=str)

@@ -223,7 +223,7 @@ def test_units_are_never_split():
     clf = LeaveOutClassifier(NB, units=units).fit(X, Y)
     assert len(clf.units_) == 6
     for t in range(len(clf.partition_)):
-        columns = set(clf._columns(t))
+        columns = set(clf.columns_of(t))
         for unit in range(6):
             own = set(np.flatnonzero(units == unit))
             assert own <= columns or not own & columns

@@ -152,9 +152,9 @@ def test_a_class_that_no_submodel_saw_is_lowest():
     )
     model.fit(X, y)
     text = [
-        one._encoding(model._columns(t).index(7))
+        one._encoding(model.columns_of(t).index(7))
         for t, one in enumerate(model.estimators_)
-        if 7 in model._columns(t)
+        if 7 in model.columns_of(t)
     ]
     assert len(set(text)) == len(text) > 1
     assert_same(model, X)
@@ -197,12 +197,12 @@ def test_tables_that_may_read_columns_together_are_asked_for_each_submodel():
 def test_what_is_kept_follows_the_submodels():
     X, y = load_wine(return_X_y=True)
     model = MODELS["partition"](True).fit(X, y)
-    columns = [model._columns(t) for t in range(4)]
+    columns = [model.columns_of(t) for t in range(4)]
     first = one_pass(model, model.estimators_, columns)
     assert one_pass(model, model.estimators_, columns) is first
     before = model.ballots(X)
     assert "_one_pass" not in model.__dict__
-    model.estimators_[2].fit(X[:, model._columns(2)], y[::-1])  # in place
+    model.estimators_[2].fit(X[:, model.columns_of(2)], y[::-1])  # in place
     after = assert_same(model, X)
     assert (before != after).any(axis=(0, 2)).tolist() == [False, False, True, False]
     other = pickle.loads(pickle.dumps(model))

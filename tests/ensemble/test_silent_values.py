@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.impute import SimpleImputer
@@ -132,12 +132,12 @@ def fitted():
     """Every ensemble, on numbers and, if its submodels read them, on texts."""
     models, X, texts = {}, numbers(90, 0), words(90, 0)
     for name, ensemble in ENSEMBLES.items():
-        y = values(X) if isinstance(ensemble, FeaturePartitionRegressor) else labels(X)
+        y = values(X) if is_regressor(ensemble) else labels(X)
         models[name, "numbers"] = clone(ensemble).fit(X, y)
         nameless = clone(ensemble).set_params(units=[f"station {k % 4}" for k in range(len(NAMES))])
         models[name, "array"] = nameless.fit(X.to_numpy(), y)
     for name, ensemble in WITH_WORDS.items():
-        y = values(X) if isinstance(ensemble, FeaturePartitionRegressor) else labels(X)
+        y = values(X) if is_regressor(ensemble) else labels(X)
         models[name, "words"] = clone(ensemble).fit(texts, y)
     return models
 
@@ -278,7 +278,7 @@ def with_hostile(frame, kind, columns, rng, silent_rows, folder):
 
 def answers(model, X, silent, content):
     """Everything that a model says of some rows."""
-    if isinstance(model, FeaturePartitionRegressor):
+    if is_regressor(model):
         proof = model.certify(X, tolerance=1.0, silent=silent)
         more = [model.predict(X, silent=silent), *model.interval(X, 1, silent=silent)]
     elif isinstance(model.rule_, TopK):

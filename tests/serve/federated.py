@@ -31,7 +31,7 @@ def write_tables(model, folder, rows=slice(None)):
     """Each party's own columns and the key, in an order of its own."""
     paths = []
     for t in range(len(model.partition_)):
-        own = CANCER.iloc[:, model._columns(t)].assign(patient=KEYS).iloc[rows]
+        own = CANCER.iloc[:, model.columns_of(t)].assign(patient=KEYS).iloc[rows]
         paths.append(folder / f"{t}.csv")
         own.sample(frac=1, random_state=t).to_csv(paths[-1], index=False)
     return paths

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from partita.serve import Party, _asking
-from partita.serve._asking import Line, MalformedReplyError, ask_all, body_length
+from partita.serve._asking import MalformedReplyError, PartyClient, ask_all, body_length
 
 from .strangers import dripping, endless, hangs_up, late, plain, says, stranger, strangers
 
@@ -20,7 +20,7 @@ SECONDS = 1.0
 
 
 def ask(addresses, seconds=SECONDS, most=1000, **settings):
-    lines = [Line(Party(f"{k}", one, **settings)) for k, one in enumerate(addresses)]
+    lines = [PartyClient(Party(f"{k}", one, **settings)) for k, one in enumerate(addresses)]
     return asyncio.run(ask_all(lines, b'{"keys": ["a"]}', most, seconds))
 
 
@@ -85,7 +85,7 @@ def test_a_late_answer_is_not_taken_for_the_next_one():
         return first, await line.ask(b'{"keys": ["2"]}', 100, 10)
 
     with stranger(speak) as address:
-        first, second = asyncio.run(twice(Line(Party("A", address))))
+        first, second = asyncio.run(twice(PartyClient(Party("A", address))))
     assert first.content is None
     assert second.content == b"second"
 
@@ -117,7 +117,7 @@ def test_the_key_goes_along_and_a_new_one_takes_effect(tmp_path):
     file = tmp_path / "key"
     file.write_text("first-key")
     with stranger(speak) as address:
-        line = Line(Party("A", address, key_file=file))
+        line = PartyClient(Party("A", address, key_file=file))
         for change in (
             lambda: None,
             lambda: file.write_text("second-key"),
@@ -170,7 +170,7 @@ def test_a_failure_of_our_own_is_one_party_only(monkeypatch):
         raise RuntimeError("secret")
 
     with strangers(GOOD, GOOD) as addresses:
-        lines = [Line(Party(f"{k}", one)) for k, one in enumerate(addresses)]
+        lines = [PartyClient(Party(f"{k}", one)) for k, one in enumerate(addresses)]
         monkeypatch.setattr(lines[0], "_head", lambda length: fail(None, length))
         replies = asyncio.run(ask_all(lines, b'{"keys": []}', 100, 10))
     assert replies[0].reason == "it cannot be asked (RuntimeError)"

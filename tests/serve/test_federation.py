@@ -125,7 +125,7 @@ def test_it_can_be_asked_inside_an_event_loop():
         asked = federation(addresses)
 
         async def inside():
-            return asked.predict(["a"]).tolist(), (await asked.ask_soon(["a"])).reasons
+            return asked.predict(["a"]).tolist(), (await asked.submit(["a"])).reasons
 
         assert asyncio.run(inside()) == (["ill"], ("",))
 

@@ -30,7 +30,7 @@ def model():
 
 
 def table_of(model, t, folder, **more):
-    own = DIABETES.iloc[:, model._columns(t)].assign(**{"id": KEYS} | more)
+    own = DIABETES.iloc[:, model.columns_of(t)].assign(**{"id": KEYS} | more)
     path = folder / "own.csv"
     own.iloc[::-1].to_csv(path, index=False)
     return path
@@ -61,7 +61,7 @@ def test_values_and_a_model_of_one_submodel(tmp_path):
 
 def test_a_parquet_table_with_numbers_as_keys_and_other_columns(model, tmp_path):
     path = tmp_path / "own.parquet"
-    own = DIABETES.iloc[:, model._columns(0)].assign(id=range(len(DIABETES)), note="private")
+    own = DIABETES.iloc[:, model.columns_of(0)].assign(id=range(len(DIABETES)), note="private")
     own.to_parquet(path)
     found = PartyBallots.of(StoredModel(model, {}, path), path, "id", 0)
     told = json.loads(found.answer(["7"]))
@@ -102,7 +102,7 @@ def test_rows_without_a_key_of_their_own_are_refused(model, tmp_path):
 def test_columns_that_are_missing_are_named(model, tmp_path):
     with pytest.raises(InputError, match="key names the column 'patient'"):
         ballots_of(model, tmp_path, 0, key="patient")
-    column = list(DIABETES)[model._columns(0)[0]]
+    column = list(DIABETES)[model.columns_of(0)[0]]
     with pytest.raises(InputError, match="which the submodel learns from"):
         ballots_of(model, tmp_path, 0, key=column)
     with pytest.raises(InputError, match="the submodel names the column"):

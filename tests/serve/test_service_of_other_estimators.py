@@ -106,7 +106,7 @@ SILENT = {"imputed", "vectors", "values", "leaving out"}  # served with silent="
 def served(model, silent):
     """The address of a real server of a model, and its metrics."""
     service = Service("model", Metrics(PATHS), Limits(max_waiting=1000))
-    tolerance = TOLERANCE if model._task == "regression" else None
+    tolerance = TOLERANCE if model.task == "regression" else None
     app = certifying_app(model, service, tolerance, None, (), silent)
     own = make_server(app, service, header_seconds=30, drain_seconds=0, finish_seconds=5)
     listening = socket.create_server(("127.0.0.1", 0), backlog=200)
@@ -145,7 +145,7 @@ def expected(model, rows, wrong, silent):
     if wrong:
         return 422, None
     frame = pd.DataFrame(rows, dtype=np.float64)
-    tolerance = {"tolerance": TOLERANCE} if model._task == "regression" else {}
+    tolerance = {"tolerance": TOLERANCE} if model.task == "regression" else {}
     try:
         proof = model.certify(frame, silent=silent, **tolerance)
     except SubmodelError:
@@ -213,7 +213,7 @@ def test_label_and_radius_come_from_the_same_ballots(estimator):
 
 def check_answers(model, rng, silent):
     assert not scores_rows_apart(model)
-    frame = D if model._task == "regression" else X
+    frame = D if model.task == "regression" else X
     questions = [request(frame, rng, silent) for _ in range(CLIENTS * REQUESTS)]
     truth = [expected(model, rows, wrong, silent) for rows, wrong in questions]
     with served(model, silent) as (address, metrics):

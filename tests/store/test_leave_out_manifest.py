@@ -40,7 +40,7 @@ def test_a_model_of_trusted_training_has_one_file_and_says_what_it_trusts(tmp_pa
     assert len(list(path.glob("submodel-*"))) == 1
     loaded = store.load(path)
     assert loaded.counts_.trusted == ("the training table",)
-    assert loaded._trusts_training
+    assert loaded.trusts_training
 
 
 @pytest.mark.parametrize("name", ["leave-out", "masked"])

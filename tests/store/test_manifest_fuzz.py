@@ -120,11 +120,11 @@ def changed(manifest, path, other):
 def claims(model, rows):
     """All that a model says of rows."""
     about = {"labels": model.predict(rows)} if isinstance(model.rule_, TopK) else {}
-    if model._task == "regression":
+    if model.task == "regression":
         about = {"tolerance": 1.0}
     proof = model.certify(rows, **about)
     found = [proof.prediction.tolist(), proof.radius.tolist(), str(proof.counts)]
-    if model._task == "regression":
+    if model.task == "regression":
         found += [end.tolist() for end in model.interval(rows, 1)]
     return [*found, np.asarray(model.ballots(rows)).tobytes()]
 

@@ -42,7 +42,7 @@ def test_what_is_read_is_what_skops_reads(models):
             theirs = skops.io.loads(content, trusted=list(TRUSTED))
             assert type(own) is type(theirs) is type(submodel)
             assert dump_estimator("it", own) == dump_estimator("it", theirs) == content
-            columns = model._columns(t)
+            columns = model.columns_of(t)
             predicted = [one.predict(table.iloc[:, columns]) for one in (own, submodel)]
             np.testing.assert_array_equal(*predicted)
 

@@ -1,4 +1,4 @@
-"""``usual.json``: beside a model, never in its way."""
+"""``reference_rates.json``: beside a model, never in its way."""
 
 import json
 import zipfile
@@ -26,7 +26,7 @@ def path(request, tmp_path):
 
 
 def contents(path):
-    """All files of a model but usual.json."""
+    """All files of a model but reference_rates.json."""
     if path.is_dir():
         return {one.name: one.read_bytes() for one in path.iterdir() if one.name != USUAL}
     with zipfile.ZipFile(path) as archive:
@@ -59,7 +59,7 @@ def test_a_damaged_file_is_refused_and_the_model_still_loads(tmp_path):
     good = (path / USUAL).read_text()
     for bad in (good.replace("0.25", "0.2"), good[:-5], "[]", "{}", '{"format": 1}'):
         (path / USUAL).write_text(bad)
-        with pytest.raises(StoreError, match=r"usual\.json was changed or damaged"):
+        with pytest.raises(StoreError, match=r"reference_rates\.json was changed or damaged"):
             read_usual(path)
     (path / USUAL).write_text(json.dumps(json.loads(good) | {"format": 2}))
     with pytest.raises(StoreError, match="newer partita"):

@@ -36,7 +36,7 @@ def model(digits):
 def stored(model):
     """The networks' bytes, their facts, and what they are loaded for."""
     content, facts = to_bytes(model.estimators_, model.classes_)
-    columns = [model._columns(t) for t in range(5)]
+    columns = [model.columns_of(t) for t in range(5)]
     return content, json.loads(json.dumps(facts)), model.classes_, columns
 
 
@@ -124,7 +124,7 @@ def cells(digits):
 @pytest.fixture
 def stored_cells(cells):
     content, facts = to_bytes(cells.estimators_, cells.classes_)
-    columns = [cells._columns(t) for t in range(3)]
+    columns = [cells.columns_of(t) for t in range(3)]
     return content, json.loads(json.dumps(facts)), cells.classes_, columns
 
 

@@ -103,13 +103,13 @@ def training_rows():
 def test_every_row_is_scored_and_certified_once(labels, monkeypatch):
     clf, X, y = labels
     calls = []
-    certificates, ballots = type(clf)._certificates, type(clf)._ballots
+    certificates, ballots = type(clf).certificates, type(clf).ballots
     monkeypatch.setattr(
-        type(clf), "_ballots", lambda self, *X: calls.append("scored") or ballots(self, *X)
+        type(clf), "ballots", lambda self, *X: calls.append("scored") or ballots(self, *X)
     )
     monkeypatch.setattr(
         type(clf),
-        "_certificates",
+        "certificates",
         lambda self, *given, **more: (
             calls.append("certified") or certificates(self, *given, **more)
         ),

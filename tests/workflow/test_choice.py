@@ -6,14 +6,14 @@ import matplotlib.image
 import pytest
 
 from partita import InputError
-from partita.workflow._choice import Choice, Judged, check_want, frontier, recommend
+from partita.workflow._choice import Choice, Evaluation, check_want, frontier, recommend
 
 CONSTANT = {"answer": "no", "accuracy": 0.6, "balanced": 0.5}
 
 
 def judged(accuracy, certified, recall=0.7, method="partition", constant=False):
     options = {"submodels": round(100 * certified)}
-    return Judged(method, options, accuracy, certified, recall, recall, 1.0, None, constant)
+    return Evaluation(method, options, accuracy, certified, recall, recall, 1.0, None, constant)
 
 
 SETTINGS = [

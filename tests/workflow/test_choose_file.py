@@ -7,13 +7,13 @@ import pytest
 from sklearn.datasets import load_wine
 
 from partita import FeaturePartitionClassifier, InputError, SoundnessWarning
-from partita.workflow._choose_file import Wish, choose_file
+from partita.workflow._choose_file import Objective, choose_file
 from partita.workflow._sweep_grid import Trial
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE
 
-WISH = Wish(1, submodels=[3, 5], groups=[5])
+WISH = Objective(1, submodels=[3, 5], groups=[5])
 TRIAL = Trial(estimator=NAIVE)
 
 
@@ -54,14 +54,14 @@ def test_a_reference_is_all_that_is_chosen_on(wine, tmp_path):
     frame = load_wine(as_frame=True).frame
     frame[1::2].to_parquet(tmp_path / "reference.parquet", index=False)
     frame[::2].assign(alcohol=0.0).to_parquet(tmp_path / "attacked.parquet", index=False)
-    wish = Wish(1, submodels=[3], groups=[])
+    objective = Objective(1, submodels=[3], groups=[])
     found = []
     for name in ("wine.parquet", "attacked.parquet"):
         training = open_training(tmp_path / name, "target")
         with warnings.catch_warnings():  # of rows in both
             warnings.simplefilter("ignore", SoundnessWarning)
             training = training.with_reference(tmp_path / "reference.parquet")
-            choice, rows = choose_file(training, wish, tmp_path / name[:4], TRIAL, verbose=0)
+            choice, rows = choose_file(training, objective, tmp_path / name[:4], TRIAL, verbose=0)
         found.append([(one.accuracy, one.certified) for one in choice.settings])
     assert found[0] == found[1]
     content = json.loads((tmp_path / "atta" / "choice.json").read_bytes())

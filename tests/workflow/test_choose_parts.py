@@ -4,18 +4,18 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, LeaveOutClassifier
 from partita.workflow._candidates import candidates
-from partita.workflow._choice import Judged
-from partita.workflow._choose_parts import Parts
+from partita.workflow._choice import Evaluation
+from partita.workflow._choose_parts import ResultCache
 
 
 def test_results_go_and_come_back(tmp_path):
     pair = FeaturePartitionClassifier(GaussianNB()), LeaveOutClassifier(GaussianNB())
     first, second = list(candidates(*pair, 10, 1, labels=True))[:2]
     judged = [
-        Judged(first.method, first.options | variant.options, 0.9, 0.8, 0.7, 0.6, 1.5, None)
+        Evaluation(first.method, first.options | variant.options, 0.9, 0.8, 0.7, 0.6, 1.5, None)
         for variant in first.variants
     ]
-    parts = Parts(tmp_path, "0123456789abcdef")
+    parts = ResultCache(tmp_path, "0123456789abcdef")
     assert parts.read(1, first) is None
     parts.write(1, first, judged)
     again = parts.read(1, first)
@@ -23,4 +23,4 @@ def test_results_go_and_come_back(tmp_path):
     assert [one.estimator.gate for one in again] == [1] * len(again)
     assert again[-1].estimator.fallback is not None
     assert parts.read(1, second) is None
-    assert Parts(tmp_path, "another key").read(1, first) is None
+    assert ResultCache(tmp_path, "another key").read(1, first) is None

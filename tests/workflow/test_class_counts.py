@@ -9,10 +9,10 @@ from partita.certificates import Certificates, Counts
 from partita.metrics import certified_class_curves
 from partita.workflow._class_counts import (
     add_pairs,
-    beside_the_commonest,
     class_numbers,
     count_pairs,
     kept_predictions,
+    minority_summary,
 )
 
 
@@ -61,18 +61,18 @@ def test_without_the_truth_predictions_are_counted(rows):
 def test_what_is_certified_beside_the_commonest_label():
     pairs = {("no", "no"): Counter({3: 80}), ("yes", "no"): Counter({2: 6}), ("yes", "yes"): {}}
     pairs["yes", "yes"] = Counter({0: 3, 1: 1})
-    assert beside_the_commonest(pairs, 3) == {
+    assert minority_summary(pairs, 3) == {
         "label": "no",
         "kept": [86, 86, 86],
         "rows": 10,
         "certified": [4, 1, 0],
     }
     unknown = {(None, "no"): Counter({3: 86}), (None, "yes"): Counter({0: 3, 1: 1})}
-    assert beside_the_commonest(unknown, 2) == {
+    assert minority_summary(unknown, 2) == {
         "label": "no",
         "kept": [86, 86],
         "rows": 4,
         "certified": [4, 1],
     }
-    assert beside_the_commonest({("no", "no"): Counter({3: 80})}, 2) is None
-    assert beside_the_commonest({}, 2) is None
+    assert minority_summary({("no", "no"): Counter({3: 80})}, 2) is None
+    assert minority_summary({}, 2) is None

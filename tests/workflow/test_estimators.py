@@ -114,7 +114,7 @@ def test_lightgbm_grows_the_same_trees_in_batches(target, tmp_path, monkeypatch)
     monkeypatch.undo()
     loaded = store.load(folder)
     assert np.array_equal(loaded.ballots(table), in_memory.ballots(table))
-    own = {tuple(table.names[column] for column in loaded._columns(t)) for t in range(SUBMODELS)}
+    own = {tuple(table.names[column] for column in loaded.columns_of(t)) for t in range(SUBMODELS)}
     assert {names: most for names, most in taken.items() if names in own} == {
         names: 240 if "c4" in names else 100 for names in own
     }

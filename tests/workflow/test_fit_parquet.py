@@ -157,7 +157,9 @@ def test_a_corrupted_column_changes_only_members_that_see_it(table, tmp_path):
     cancer().assign(c4=(1e6 * benign).astype(np.float32)).to_parquet(other / "a.parquet")
     corrupt = fit_parquet(model, other, target, tmp_path / "m", ignore=ignore)
     loaded = store.load(honest)
-    sees = ["c4" in [COLUMNS[c] for c in loaded._columns(t)] for t in range(len(submodels(honest)))]
+    sees = [
+        "c4" in [COLUMNS[c] for c in loaded.columns_of(t)] for t in range(len(submodels(honest)))
+    ]
     pairs = zip(submodels(honest), submodels(corrupt), strict=True)
     assert [one != other for one, other in pairs] == sees
     assert 0 < sum(sees) < len(sees)
@@ -292,7 +294,7 @@ def test_partial_fit_sees_every_batch_once_and_in_order(batch_rows, table, tmp_p
     )
     loaded = store.load(path)
     for t, submodel in enumerate(loaded.estimators_):
-        X = frame[[COLUMNS[column] for column in loaded._columns(t)]].astype(np.float64)
+        X = frame[[COLUMNS[column] for column in loaded.columns_of(t)]].astype(np.float64)
         expected = SGDClassifier(loss="log_loss", random_state=submodel.random_state)
         for start in range(0, ROWS, batch_rows):
             rows = slice(start, start + batch_rows)
@@ -365,7 +367,7 @@ def test_lightgbm_of_one_label(table, tmp_path):
     loaded = store.load(fit_parquet(clf, tmp_path / "t.parquet", "y", tmp_path / "m"))
     X = frame[COLUMNS].astype(np.float64)
     for t, expected in enumerate(clf.fit(X, frame["y"]).estimators_):
-        own, found = X.iloc[:, clf._columns(t)], loaded.estimators_[t]
+        own, found = X.iloc[:, clf.columns_of(t)], loaded.estimators_[t]
         assert found.classes_.tolist() == expected.classes_.tolist()
         assert np.array_equal(found.booster_.predict(own), expected.booster_.predict(own))
 

@@ -31,7 +31,7 @@ from partita import (
 from partita.store._unfinished import UnfinishedModel
 from partita.tables._fingerprint import footers_of
 from partita.workflow import _cluster, _submodel_task, sweep
-from partita.workflow._choose_file import Wish, choose_file
+from partita.workflow._choose_file import Objective, choose_file
 from partita.workflow._fit_parquet import _resume_key
 from partita.workflow._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
@@ -385,8 +385,8 @@ class Request:
         return found["settings"], found["full_model"]
 
     def chosen(self, out):
-        wish = Wish(1, submodels=[3], groups=[3])
-        found, _ = choose_file(self.training(), wish, out, Trial(**self.trial), verbose=0)
+        objective = Objective(1, submodels=[3], groups=[3])
+        found, _ = choose_file(self.training(), objective, out, Trial(**self.trial), verbose=0)
         return [
             (one.options, one.accuracy, one.certified, one.balanced, one.certified_balanced)
             for one in found.settings

@@ -179,7 +179,7 @@ def test_a_unit_that_kills_its_workers_costs_its_own_submodel_alone(lives, tmp_p
     frame = FRAME.assign(c4=FRAME["c4"].where(~MALIGNANT, 666.5))
     table = write(frame, tmp_path / "attacked", 130)
     fitted = clf.fit(FRAME[COLUMNS], FRAME["y"].to_numpy())
-    owners = [t for t in range(5) if 4 in fitted._columns(t)]
+    owners = [t for t in range(5) if 4 in fitted.columns_of(t)]
     for k in range(lives):
         (tmp_path / f"life-{k}").touch()
     with running(tmp_path, 3) as own:

@@ -124,7 +124,7 @@ def test_each_task_has_its_ensembles_estimators_and_settings():
     assert LABELS.ensemble is FeaturePartitionClassifier
     assert NUMBERS.ensemble is FeaturePartitionRegressor
     for name, task in TASKS.items():
-        assert task.ensemble._task == name
+        assert task.ensemble.task == name
     assert LABELS.is_estimator(LogisticRegression())
     assert not LABELS.is_estimator(Ridge())
     assert NUMBERS.is_estimator(Ridge())

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
-from partita.workflow import Usual, learn_usual
+from partita.workflow import ReferenceRates, learn_usual
 from partita.workflow._evidence import Evidence
 from partita.workflow._usual import _rates, chances_of_runs, fingerprint, usual_of
 
@@ -72,7 +72,7 @@ def test_the_bound_holds_for_a_threshold_learnt_from_the_same_rows(tied):
     )
     probability = (9 - thresholds) / 10 if tied else 1 - thresholds
     names = ("x",) * reps
-    usual = Usual(names, ((),) * reps, n, 1, counted, contradictions, thresholds)
+    usual = ReferenceRates(names, ((),) * reps, n, 1, counted, contradictions, thresholds)
     too_low = np.mean(probability > usual.at_most(level))
     assert too_low <= level + 2 * np.sqrt(level / reps)
     assert tied or too_low > level / 2  # and the bound is not loose
@@ -110,7 +110,7 @@ def test_clean_rows_that_depend_on_their_neighbours_are_pointed_out(wine):
 
 def test_a_source_without_rows_is_never_tested():
     none = np.zeros(1, int)
-    usual = Usual(("all sources",), ((),), 5, 1, none, none, np.zeros(1))
+    usual = ReferenceRates(("all sources",), ((),), 5, 1, none, none, np.zeros(1))
     assert usual.at_most(0.01) == 1
     assert "-" in str(usual)
 
@@ -118,7 +118,7 @@ def test_a_source_without_rows_is_never_tested():
 def test_it_is_the_same_after_json(wine, values):
     for model, X in (wine, values):
         usual = learn_usual(model, X)
-        again = Usual.from_dict(json.loads(json.dumps(usual.to_dict(), allow_nan=False)))
+        again = ReferenceRates.from_dict(json.loads(json.dumps(usual.to_dict(), allow_nan=False)))
         assert fingerprint(again) == fingerprint(usual)
         again.check_model(model)
 
@@ -137,7 +137,7 @@ def test_it_is_the_same_after_json(wine, values):
 def test_damaged_numbers_are_refused(wine, change):
     clf, X = wine
     with pytest.raises(InputError, match="usual is damaged"):
-        Usual.from_dict(learn_usual(clf, X).to_dict() | change)
+        ReferenceRates.from_dict(learn_usual(clf, X).to_dict() | change)
 
 
 def test_bad_input(wine, values):

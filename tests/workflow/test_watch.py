@@ -18,7 +18,7 @@ from partita import (
 from partita.workflow import Watcher, learn_usual, watch
 from partita.workflow import _watch as module
 from partita.workflow._betting import Bets
-from partita.workflow._usual import Usual, usual_of
+from partita.workflow._usual import ReferenceRates, usual_of
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def digits():
 def broken(clf, X, t, row):
     """The columns of submodel t are stuck at 0 from a row on."""
     X = X.copy()
-    X[row:, clf._columns(t)] = 0
+    X[row:, clf.columns_of(t)] = 0
     return X
 
 
@@ -59,7 +59,7 @@ def test_a_value_that_is_stuck_is_named():
     reg = FeaturePartitionRegressor(LinearRegression(), n_submodels=5).fit(X[:150], y[:150])
     usual = learn_usual(reg, X[150:320])
     new = X[320:].copy()
-    new[30:, reg._columns(2)] = 0.3
+    new[30:, reg.columns_of(2)] = 0.3
     found = watch(reg, new, usual)
     assert usual.sources[2] in [alarm.source for alarm in found.alarms]
     assert not watch(reg, X[320:], usual).alarms
@@ -103,7 +103,7 @@ def within(level, alarms, streams):
 def streams_with_an_alarm(clean, new, level):
     """Streams side by side, (rows, streams) of contradictions, each with clean rows of its own."""
     n, width = clean.shape
-    usual = Usual(
+    usual = ReferenceRates(
         ("x",) * width,
         ((),) * width,
         n,

@@ -23,7 +23,7 @@ def tables(tmp_path_factory):
     store.save(clf, folder / "model")
     held_out = frame[800:].sample(frac=1, random_state=0, ignore_index=True)
     new = held_out[600:].reset_index(drop=True)
-    new.iloc[50:, clf._columns(4)] = 0.0
+    new.iloc[50:, clf.columns_of(4)] = 0.0
     held_out[:600].to_parquet(folder / "clean.parquet", index=False)
     new[:150].to_csv(folder / "new1.csv", index=False)
     new[150:].to_parquet(folder / "new2.parquet", index=False)

@@ -18,7 +18,7 @@ def found():
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[:800], y[:800])
     held_out = np.random.default_rng(0).permutation(X[800:])
     new = held_out[600:].copy()
-    new[100:, clf._columns(4)] = 0
+    new[100:, clf.columns_of(4)] = 0
     return watch(clf, new, learn_usual(clf, held_out[:600]))
 
 

@@ -22,7 +22,7 @@ def watched():
     usual = learn_usual(clf, X[1::3])
     watcher = Watcher(clf, usual, false_alarms=0.5)
     stuck = np.tile(X[2::3], (3, 1))
-    stuck[:, clf._columns(1)] = 0
+    stuck[:, clf.columns_of(1)] = 0
     watcher.update(clf.ballots(stuck))
     assert watcher.alarms
     return clf, usual, watcher

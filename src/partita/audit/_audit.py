@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble import FittedEnsemble
+from ..ensemble._base import Ensemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
 from ..workflow._summary import Summary
 from ._attack_log import AttackLog, RowTally
@@ -36,7 +37,7 @@ ROWS = 200
 
 
 def audit(
-    model: Any,
+    model: FittedEnsemble,
     X: Any,
     y: Any = None,
     X_train: Any = None,
@@ -134,7 +135,7 @@ def audit(
     on_training = X is X_train
     if isinstance(model, Pipeline):
         model, X, X_train, pipeline_checks = _behind_pipeline(model, X, X_train, y_train)
-    if not isinstance(model, FeaturePartitionEnsemble):
+    if not isinstance(model, Ensemble):
         raise InputError(
             f"model is a {type(model).__name__}: give a FeaturePartitionClassifier or "
             "...Regressor, a LeaveOutClassifier or ...Regressor, or a Pipeline that ends in one"
@@ -158,7 +159,7 @@ def audit(
         with run.progress:
             run.carry_out(attacks, training)
         doubts = Summary.of(claims.certified, on_training).warnings()
-        doubts += [TRUSTED_TRAINING] if model._trusts_training else []
+        doubts += [TRUSTED_TRAINING] if model.trusts_training else []
     return Audit(
         model.counts_.what,
         run.log.lines,
@@ -235,10 +236,10 @@ class _AuditRun:
             self._check(check_rows(claims, table, seed))
         self._part_done()
         if training is not None:
-            if "poisoning" in attacks and not claims.model._trusts_training:
+            if "poisoning" in attacks and not claims.model.trusts_training:
                 self._poisoning(Poisoner(claims, table, *training, seed))
             self._part_done()
-            if self.choose is not None and not claims.model._trusts_training:
+            if self.choose is not None and not claims.model.trusts_training:
                 self._choice(self.choose, Poisoner(claims, table, *training, seed))
             self._part_done()
             if "checks" in attacks:
@@ -342,7 +343,7 @@ class _AuditRun:
             return None
 
     @staticmethod
-    def _predict(model: Any, table: Any) -> Any:
+    def _predict(model: FittedEnsemble, table: Any) -> Any:
         """Predictions after an attack; None where a submodel refuses the rows.
 
         An error is not a changed prediction.

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics._curves import correct_radius
 from ..rules import TopK
@@ -47,7 +48,7 @@ class Claims:
 
     def __init__(
         self,
-        model: Any,
+        model: FittedEnsemble,
         X: Any,
         truth: Any = None,
         tolerance: float | None = None,
@@ -92,7 +93,7 @@ class Claims:
     def decide(self, ballots: Array, row: int) -> Array:
         """The predictions from several ballots of one row; a fallback says what it says now."""
         own = self.certified.ballots[np.full(len(ballots), row)]
-        return np.asarray(self.model._decide(replace(own, scores=ballots)))
+        return np.asarray(self.model.decide(replace(own, scores=ballots)))
 
     def certify(self, ballots: Array) -> tuple[Array, Array]:
         """Predictions and radii from these ballots; a fallback's rows have the same label."""
@@ -100,7 +101,7 @@ class Claims:
         if fallback is not None:
             fallback = np.zeros((len(ballots), fallback.shape[1]))
         changed = replace(certified.ballots, scores=ballots, fallback=fallback)
-        prediction = np.asarray(self.model._decide(changed))
-        statement = self.model._statement(prediction, certified.tolerance, certified.relative)
-        proof = self.model._certificates(changed, statement, time_limit=1.0)
+        prediction = np.asarray(self.model.decide(changed))
+        statement = self.model.statement(prediction, certified.tolerance, certified.relative)
+        proof = self.model.certificates(changed, statement, time_limit=1.0)
         return prediction, proof.radius

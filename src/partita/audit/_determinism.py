@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support.strictness import warn_or_raise
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..errors import InputError, SoundnessError
 
 
@@ -47,7 +47,7 @@ def check_deterministic(ensemble: Any, X: Any, y: Any, strict: bool = False) -> 
     >>> check_deterministic(clf, *load_iris(return_X_y=True))
     []
     """
-    if not isinstance(ensemble, FeaturePartitionEnsemble):
+    if not isinstance(ensemble, Ensemble):
         raise InputError(
             f"ensemble is a {type(ensemble).__name__}: give a FeaturePartitionClassifier or "
             "FeaturePartitionRegressor"

@@ -88,7 +88,7 @@ class Evader:
                 scores = self.claims.ballots.copy()
                 scores[:, self.reach[unit]] = option.ballots
                 ballots = replace(self.claims.certified.ballots, scores=scores)
-                broken = self.claims.broken(self.claims.model._decide(ballots)) & missing
+                broken = self.claims.broken(self.claims.model.decide(ballots)) & missing
                 for row in np.flatnonzero(broken):
                     plans[row] = [(unit, k), *(one for one in plans[row] if one[0] != unit)]
                 missing = missing & ~broken

@@ -4,11 +4,11 @@ Everything in the audit that differs between labels and values is here.
 """
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..rules._statements import Statement
 
 TARGET_LABELS = 3  # that an attacker tries to bring about, the nearest first
@@ -21,7 +21,7 @@ class Goals(ABC):
     which a value shall move.
     """
 
-    def __init__(self, model: Any, prediction: Array, statement: Statement) -> None:
+    def __init__(self, model: FittedEnsemble, prediction: Array, statement: Statement) -> None:
         self.model, self.prediction, self.statement = model, prediction, statement
 
     @abstractmethod
@@ -56,7 +56,7 @@ class Goals(ABC):
 class LabelGoals(Goals):
     """Other labels."""
 
-    def __init__(self, model: Any, prediction: Array, statement: Statement) -> None:
+    def __init__(self, model: FittedEnsemble, prediction: Array, statement: Statement) -> None:
         super().__init__(model, prediction, statement)
         self._codes = np.searchsorted(model.classes_, prediction)
 
@@ -125,7 +125,7 @@ class ValueGoals(Goals):
         return np.asarray(np.abs(one - other) <= rounding * np.abs(one).max())
 
 
-def goals_of(model: Any, prediction: Array, statement: Statement) -> Goals:
+def goals_of(model: FittedEnsemble, prediction: Array, statement: Statement) -> Goals:
     """The goals of an attack on a classifier or a regressor."""
     kinds = {"classification": LabelGoals, "regression": ValueGoals}
-    return kinds[model._task](model, prediction, statement)
+    return kinds[model.task](model, prediction, statement)

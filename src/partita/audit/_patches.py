@@ -20,8 +20,8 @@ def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[RewrittenRows]
     model = claims.model
     height, width = map(int, model.image_shape[:2])
     if (
-        model._task != "classification"
-        or model._gate()
+        model.task != "classification"
+        or model.gate_
         or side > min(height, width)
         or len(model.units_) != height * width
     ):

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 
 from .._support.strictness import warn_or_raise
 from .._support.types import Array
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..errors import InputError
 from ..tables._encoding import table_columns
 from ..tables._memory import open_table
@@ -80,9 +80,7 @@ def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[
     >>> check_pipeline(make_pipeline(StandardScaler(), clf), *load_iris(return_X_y=True))
     []
     """
-    if not isinstance(pipeline, Pipeline) or not isinstance(
-        pipeline.steps[-1][1], FeaturePartitionEnsemble
-    ):
+    if not isinstance(pipeline, Pipeline) or not isinstance(pipeline.steps[-1][1], Ensemble):
         raise InputError(
             "pipeline must be a scikit-learn Pipeline whose last step is a "
             "FeaturePartitionClassifier or ...Regressor"

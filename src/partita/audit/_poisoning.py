@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support.types import Array
-from ..ensemble._label_attacks import assign_rows
+from ..ensemble import FittedEnsemble
 from ._attacked_table import AttackedTable
 from ._candidates import POISONS, poisoned_column, trigger
 from ._claims import Claims
@@ -32,7 +32,7 @@ class Poison:
     y: Array
     table: Any  # the rows to predict
 
-    def fit(self, model: Any) -> Any:
+    def fit(self, model: FittedEnsemble) -> Any:
         """The model, fitted again on the attacked training table."""
         return clone(model).fit(self.training, self.y)
 
@@ -163,7 +163,7 @@ class Poisoner:
     def _rows_to_flip(self, r: int) -> list[int]:
         """Training rows that belong to r different submodels, if there are so many."""
         model = self.claims.model
-        owner = assign_rows(self.training.n_rows, len(model.partition_), model._seed())
+        owner = model.row_owners(self.training.n_rows)
         order = self.rng.permutation(self.training.n_rows)
         firsts = {int(owner[row]): int(row) for row in order[::-1]}  # one row of each submodel
         spread = list(firsts.values())

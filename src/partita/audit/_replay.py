@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ._attacked_table import AttackedTable
 from ._poisoning import CHOICE
@@ -17,7 +18,7 @@ NON_FINITE = {"nan": None, "inf": np.inf, "-inf": -np.inf}
 
 def replay(
     broken: Mapping[str, Any],
-    model: Any,
+    model: FittedEnsemble,
     X: Any,
     X_train: Any = None,
     y_train: Any = None,

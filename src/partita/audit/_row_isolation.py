@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..ensemble._scoring import FEW_ROWS
 from ..tables._missing import is_missing
 from ._attacked_table import AttackedTable
@@ -106,7 +107,7 @@ def _beside_hostile_rows(
 
 
 def _one_column_each(
-    model: Any, family: str, table: AttackedTable, rng: np.random.Generator
+    model: FittedEnsemble, family: str, table: AttackedTable, rng: np.random.Generator
 ) -> list[int]:
     """For every submodel one attackable column that can hold values of the family."""
     attackable = {column for columns in model.units_.columns for column in columns}
@@ -114,7 +115,7 @@ def _one_column_each(
     for t in range(len(model.partition_)):
         if able := [
             column
-            for column in model._columns(t)
+            for column in model.columns_of(t)
             if column in attackable and values_of(family, table, column)
         ]:
             chosen.add(int(rng.choice(able)))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ._attacked_table import AttackedTable
 from ._candidates import poisoned_column
 from ._claims import Claims
@@ -70,7 +71,7 @@ def check_unchanged(claims: Claims, table: AttackedTable) -> Check:
     )
 
 
-def unit_name(model: Any, unit: int) -> str:
+def unit_name(model: FittedEnsemble, unit: int) -> str:
     """A unit as people call it: "column 'age'"."""
     return f"{model.units_.kind[:-1]} {model.units_.names[unit]!r}"
 
@@ -109,7 +110,11 @@ def one_unit_per_submodel(reach: Array, rng: np.random.Generator) -> list[int]:
 
 
 def _hostile_rows(
-    family: str, table: AttackedTable, model: Any, units: list[int], rng: np.random.Generator
+    family: str,
+    table: AttackedTable,
+    model: FittedEnsemble,
+    units: list[int],
+    rng: np.random.Generator,
 ) -> Iterator[dict[int, Array]]:
     """All columns of these units with values of the family; then one column of each unit."""
     columns = [column for unit in units for column in model.units_.columns[unit]]
@@ -134,7 +139,11 @@ def ballots_or_honest(work: Callable[..., Any], *given: Any) -> Array:
 
 
 def compare_ballots(
-    name: str, model: Any, honest: Array, again: Callable[[], Array], which: Array | None = None
+    name: str,
+    model: FittedEnsemble,
+    honest: Array,
+    again: Callable[[], Any],
+    which: Array | None = None,
 ) -> Check:
     """Compare these submodels' ballots with the honest ones, bit for bit."""
     try:

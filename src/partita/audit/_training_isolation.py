@@ -14,6 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..ensemble._joint_training import were_trained_jointly
 from ..partition import Partition
 from ._attacked_table import AttackedTable
@@ -50,7 +51,7 @@ def check_training(
         claims.ballots,
         partial(_fit_elsewhere, model, training.table(), y, rows.table()),
     )
-    if model._trusts_training:  # one model saw all units
+    if model.trusts_training:  # one model saw all units
         return
     jointly = were_trained_jointly(model.estimators_)
     if isinstance(model.partition_, Partition) and not model.units_.trusted and not jointly:
@@ -110,7 +111,7 @@ def _compare_fit(
     claims: Claims,
     rows: AttackedTable,
     name: str,
-    model: Any,
+    model: FittedEnsemble,
     training: Any,
     which: Array | None = None,
     *,
@@ -132,13 +133,13 @@ def _fit_elsewhere(model: Any, training: Any, y: Array, rows: Any) -> Array:
 
 
 def _fit_reordered(
-    model: Any, training: AttackedTable, y: Array, rows: AttackedTable, seed: int
+    model: FittedEnsemble, training: AttackedTable, y: Array, rows: AttackedTable, seed: int
 ) -> Array:
     """With the columns of the table in another order.
 
     Each submodel's own columns keep their order, since an estimator may break ties by it.
     """
-    own = [model._columns(t) for t in range(len(model.estimators_))]
+    own = [model.columns_of(t) for t in range(len(model.estimators_))]
     order = _interleaved(own, seed)
     place = {column: k for k, column in enumerate(order)}
 

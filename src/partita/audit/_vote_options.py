@@ -6,14 +6,13 @@ A submodel that refuses a value is an error, or a fixed vote, and not a changed 
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 from itertools import groupby
 from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
-from ..ensemble._failures import FixedVote
+from ..ensemble import FittedEnsemble
 from ..ensemble._joint_training import were_trained_jointly
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable
@@ -36,7 +35,7 @@ class VoteOption:
 
 
 def find_options(
-    model: Any, table: AttackedTable, rng: np.random.Generator
+    model: FittedEnsemble, table: AttackedTable, rng: np.random.Generator
 ) -> list[list[VoteOption]]:
     """For every unit, the options that were tried.
 
@@ -99,7 +98,7 @@ def _try_below_each_other(
 
 
 def _unit_ballots(
-    model: Any,
+    model: FittedEnsemble,
     table: AttackedTable,
     unit: int,
     changes: Changes,
@@ -143,7 +142,7 @@ def _try_together(
     return (_ballots(strict, table, rest) if rest else None), refusing
 
 
-def with_failures(model: Any, on_failure: str) -> Any:
+def with_failures(model: FittedEnsemble, on_failure: str) -> Any:
     """The same fitted model with another ``on_failure``.
 
     Unchanged where all submodels are trained jointly, which cannot vote for failures.
@@ -155,37 +154,23 @@ def with_failures(model: Any, on_failure: str) -> Any:
     return other
 
 
-def _refusing_submodels(model: Any, table: AttackedTable, changes: dict[int, Changes]) -> Array:
+def _refusing_submodels(
+    model: FittedEnsemble, table: AttackedTable, changes: dict[int, Changes]
+) -> Array:
     """Which submodels refuse the rewritten table; all of them where they are trained jointly."""
-    rows = unless_refused(partial(model._open, reset=False), table.table(_merged(changes)))
+    rows = unless_refused(model.read, table.table(_merged(changes)))
     if rows is None or were_trained_jointly(model.estimators_):
         return np.ones(len(model.partition_), dtype=bool)
-    rows_of = model._rows_of_submodels(rows)
-    return np.array(
-        [
-            _refuses(model, model.estimators_[0 if model._trusts_training else t], rows_of(t))
-            for t in range(len(model.partition_))
-        ]
-    )
-
-
-def _refuses(model: Any, submodel: Any, rows: Any) -> bool:
-    if isinstance(submodel, FixedVote):
-        return False
-    try:
-        model._score()(submodel, rows)
-    except MemoryError:
-        raise
-    except Exception:  # a submodel may raise anything
-        return True
-    return False
+    return model.refusing(rows)
 
 
 def _merged(changes: dict[int, Changes]) -> Changes:
     return {column: values for own in changes.values() for column, values in own.items()}
 
 
-def _ballots(model: Any, table: AttackedTable, changes: dict[int, Changes]) -> Array | None:
+def _ballots(
+    model: FittedEnsemble, table: AttackedTable, changes: dict[int, Changes]
+) -> Array | None:
     """The ballots of the rewritten table; None where a submodel refuses it."""
     ballots: Array | None = unless_refused(model.ballots, table.table(_merged(changes)))
     return ballots

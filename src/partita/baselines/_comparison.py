@@ -14,8 +14,7 @@ from sklearn.base import clone, is_regressor
 
 from .._support.optional import require
 from ..certificates import Certificates, Counts
-from ..ensemble._classifier import FeaturePartitionClassifier
-from ..ensemble._regressor import FeaturePartitionRegressor
+from ..ensemble._base import Ensemble
 from ..errors import InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy, median_radius
 from ..metrics._scorer import certify_against, find_certifier
@@ -31,8 +30,7 @@ from ._smoothing import SmoothingClassifier
 EVASION, POISONING, BACKDOOR = "evasion", "poisoned columns", "backdoor"
 PATCH, ROWS = "patch", "poisoned rows"
 COVERS: dict[type, tuple[str, ...]] = {
-    FeaturePartitionClassifier: (EVASION, POISONING, BACKDOOR),
-    FeaturePartitionRegressor: (EVASION, POISONING, BACKDOOR),
+    Ensemble: (EVASION, POISONING, BACKDOOR),
     RandomizedAblationClassifier: (EVASION,),
     RandomizedAblationRegressor: (EVASION,),
     SmoothingClassifier: (PATCH,),
@@ -236,7 +234,7 @@ def _covers(certifier: Any) -> str:
     """What a method's certificates cover; "?" where that is not known."""
     if hasattr(certifier, "_covers"):  # a class that is imported late
         return ", ".join(certifier._covers)
-    if getattr(certifier, "_trusts_training", False):
+    if getattr(certifier, "trusts_training", False):
         return EVASION
     known = [", ".join(attacks) for cls, attacks in COVERS.items() if isinstance(certifier, cls)]
     return known[0] if known else "?"

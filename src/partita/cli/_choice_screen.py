@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._support.terminal import print_line, print_table, print_warning
-from ..workflow._choice import Choice, Judged
+from ..workflow._choice import Choice, Evaluation
 from ..workflow._wording import answer_text
 
 
@@ -68,7 +68,7 @@ def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> 
         print_line(f"Next: {shlex.join(words)}")
 
 
-def _shown(choice: Choice) -> list[Judged]:
+def _shown(choice: Choice) -> list[Evaluation]:
     """The frontier, and the recommended setting if it lies inside."""
     shown = list(choice.frontier)
     if choice.best is not None and choice.best not in shown:
@@ -76,7 +76,7 @@ def _shown(choice: Choice) -> list[Judged]:
     return sorted(shown, key=lambda one: -one.accuracy)
 
 
-def _line(one: Judged, labels: bool, choice: Choice) -> list[str]:
+def _line(one: Evaluation, labels: bool, choice: Choice) -> list[str]:
     star = "  (recommended)" if one is choice.best else ""
     return [*_shares(vars(one), labels), one.fit_options + star]
 

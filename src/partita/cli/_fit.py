@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ..ensemble import FittedEnsemble
 from ._inputs import (
     csv_options,
     local_path,
@@ -276,7 +277,12 @@ def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> d
 
 
 def _fit_in_memory(
-    training: Any, model: Any, estimator: str, fallback: str | None, full_model: bool, out: Path
+    training: Any,
+    model: Any,
+    estimator: str,
+    fallback: str | None,
+    full_model: bool,
+    out: Path,
 ) -> None:
     from .._support.progress import log
     from ..ensemble._failures import FixedVote
@@ -288,7 +294,7 @@ def _fit_in_memory(
     if full_model and fallback == estimator:  # one model on all columns is there already
         fitted = model.fallback_model_
         model.full_model_ = None if isinstance(fitted, FixedVote) else fitted
-    elif full_model and model._full_member is None:
+    elif full_model and model.full_member is None:
         if model.verbose:
             log("fitting one model on all columns, for comparison (--no-full-model leaves it out)")
         model.full_model_ = fit_full_model(model, training.table, training.y)
@@ -306,7 +312,9 @@ def _check_seen_by_workers(data: str) -> None:
         )
 
 
-def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> dict[str, Any]:
+def _summary(
+    training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]
+) -> dict[str, Any]:
     """What was fitted, for machines."""
     counts = model.counts_
     in_memory = hasattr(model, "estimators_")  # fitted one by one, they are in the store only
@@ -314,10 +322,10 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
         "model": str(out),
         "task": training.task.name,
         "rows": training.table.n_rows,
-        "submodels": model._n_fitted,
+        "submodels": model.n_fitted,
         "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
         "rule": repr(model.rule_.without_fitted_state()),
-        "gate": model._gate(),
+        "gate": model.gate_,
         "reference": None if training.reference is None else training.reference.about(),
         "labels": model.classes_.tolist() if hasattr(model, "classes_") else None,
         "failed_submodels": len(model.failures_) if in_memory else None,
@@ -327,7 +335,7 @@ def _summary(training: Any, model: Any, out: Path, families: dict[str, Any]) -> 
     }
 
 
-def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> None:
+def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]) -> None:
     """The same for people."""
     from .._support.terminal import print_line, print_warning
     from ..partition._one_hot import as_units_toml
@@ -341,16 +349,16 @@ def _show(training: Any, model: Any, out: Path, families: dict[str, Any]) -> Non
             "least three units."
         )
     labels = f"{len(model.classes_)} labels" if hasattr(model, "classes_") else "numbers"
-    fitted = f"{model._n_fitted} submodels" if model._n_fitted > 1 else "one model"
+    fitted = f"{model.n_fitted} submodels" if model.n_fitted > 1 else "one model"
     print_line(
         f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "
         "use --task to override)."
     )
     print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.without_fitted_state()!r}.")
-    if model._gate():
+    if model.gate_:
         print_line(
-            f"Below a radius of {model._gate()} the fallback answers, and nothing is proven; other "
-            f"radii are smaller by {model._gate()}."
+            f"Below a radius of {model.gate_} the fallback answers, and nothing is proven; other "
+            f"radii are smaller by {model.gate_}."
         )
     if training.reference is not None:
         print_line(f"Partition: {training.reference}.")

@@ -156,13 +156,13 @@ def sweep(
     chosen = ON_TRAINING if reference is None else ON_REFERENCE
     command = ["partita", "fit", data, "--target", target, *options, "--chosen", chosen]
     if radius is not None:
-        from ..workflow._choose_file import Wish, choose_file
+        from ..workflow._choose_file import Objective, choose_file
         from ..workflow._sweep_grid import parse_list
         from ._choice_screen import show_choice
 
         sizes = parse_list("submodels", submodels, int), parse_list("groups", groups, int)
-        wish = Wish(radius, want or "certified", *sizes)
-        choice, held_out = choose_file(training, wish, out, trial, jobs, int(not quiet))
+        objective = Objective(radius, want or "certified", *sizes)
+        choice, held_out = choose_file(training, objective, out, trial, jobs, int(not quiet))
         if as_json:
             print_json(choice.as_dict())
         else:

@@ -15,7 +15,7 @@ from ..audit._attacked_table import AttackedTable
 from ..audit._candidates import end_of_range
 from ..audit._hostile_values import MISSING, hostile_columns
 from ..audit._vote_options import unless_refused
-from ._truth import Truth
+from ._truth import Scorer
 
 DONATIONS = 4  # times that a source takes its values from training rows with another answer
 ENDS = 4  # the ends of the column's range in training, and far beyond
@@ -30,7 +30,7 @@ class Donors:
     y: Array
     tolerance: float | None = None
 
-    def draw(self, truth: Truth, rng: np.random.Generator) -> Array:
+    def draw(self, truth: Scorer, rng: np.random.Generator) -> Array:
         """For each row, a training row with another label, or a value at the far end."""
         drawn = rng.integers(len(self.y), size=len(truth))
         if self.tolerance is None:
@@ -72,7 +72,7 @@ class Evasion:
 def evade(
     model: Any,
     rows: AttackedTable,
-    truth: Truth,
+    truth: Scorer,
     donors: Donors,
     units: Sequence[tuple[int, ...]],
     radius: int,
@@ -86,7 +86,7 @@ def evade(
         Fitted, with ``predict`` and, better, ``predict_proba``.
     rows : AttackedTable
         The rows to attack.
-    truth : Truth
+    truth : Scorer
         What they should be predicted as.
     donors : Donors
         Training rows, for values.
@@ -141,7 +141,7 @@ def _strength(before: Array, after: Array) -> float:
 def _best_values(
     model: Any,
     rows: AttackedTable,
-    truth: Truth,
+    truth: Scorer,
     donors: Donors,
     columns: tuple[int, ...],
     rng: np.random.Generator,
@@ -163,7 +163,7 @@ def _best_values(
 
 def _candidates(
     rows: AttackedTable,
-    truth: Truth,
+    truth: Scorer,
     donors: Donors,
     columns: tuple[int, ...],
     rng: np.random.Generator,
@@ -180,7 +180,7 @@ def _candidates(
 
 
 def _leads_of_all(
-    model: Any, rows: AttackedTable, truth: Truth, tried: list[dict[int, Array]]
+    model: Any, rows: AttackedTable, truth: Scorer, tried: list[dict[int, Array]]
 ) -> Array | None:
     """The leads after each of the changes, (changes, rows); None where some value is refused."""
     place = np.tile(np.arange(len(truth)), len(tried))

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from ..audit._attacked_table import AttackedTable
 from ._evasion import Donors, evade
-from ._truth import Truth
+from ._truth import Scorer
 from ._wrapped import Wrapped
 
 ATTACKED_ROWS = 150  # in each round
@@ -109,7 +109,7 @@ class AttackedRows(Wrapped):
         for _ in range(self.rounds):
             model = clone(self.estimator).fit(table.table(), target)
             rows = np.sort(rng.permutation(len(X))[:ATTACKED_ROWS])
-            truth, donors = Truth(y[rows], self.tolerance), Donors(honest, y, self.tolerance)
+            truth, donors = Scorer(y[rows], self.tolerance), Donors(honest, y, self.tolerance)
             found = evade(model, honest.take(rows), truth, donors, units, self.radius, rng)
             table = _below(table, AttackedTable(found.table))
             target = np.concatenate([target, y[rows]])

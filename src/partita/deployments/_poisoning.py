@@ -14,7 +14,7 @@ from .._support.types import Array
 from ..audit._attacked_table import AttackedTable
 from ..audit._candidates import trigger
 from ..audit._vote_options import unless_refused
-from ._truth import Truth
+from ._truth import Scorer
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")
 Fit = Callable[[Any, Array], Any]
@@ -44,7 +44,7 @@ class TrainingAttacker:
         Its labels or values.
     rows : AttackedTable
         The rows to predict.
-    truth : Truth
+    truth : Scorer
         What they should be predicted as.
     units : sequence of tuples of int
         The columns of each source.
@@ -57,7 +57,7 @@ class TrainingAttacker:
         training: AttackedTable,
         y: Array,
         rows: AttackedTable,
-        truth: Truth,
+        truth: Scorer,
         units: Sequence[tuple[int, ...]],
         seed: int,
     ) -> None:

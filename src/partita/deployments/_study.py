@@ -26,7 +26,7 @@ from ..ensemble import (
 )
 from ..errors import EmptyProofWarning
 from ..workflow import choose
-from ..workflow._choice import Choice, Judged
+from ..workflow._choice import Choice, Evaluation
 from ._deployment import Deployment
 
 
@@ -36,7 +36,7 @@ class Contender:
 
     Attributes
     ----------
-    setting : Judged
+    setting : Evaluation
         How it did on the validation rows.
     name : str
         Its method and size, for tables.
@@ -52,7 +52,7 @@ class Contender:
         What the library said about proofs that are empty.
     """
 
-    setting: Judged
+    setting: Evaluation
     name: str
     model: Any = field(repr=False)
     proof: Certificates = field(repr=False)
@@ -187,7 +187,7 @@ def single_models(deployment: Deployment) -> dict[str, Any]:
     return {"boosted trees": boosted, "extremely randomized trees": random}
 
 
-def fit_contender(deployment: Deployment, setting: Judged) -> Contender:
+def fit_contender(deployment: Deployment, setting: Evaluation) -> Contender:
     """Fit a setting and certify the test rows."""
     own = deployment
     with warnings.catch_warnings(record=True) as caught:
@@ -212,7 +212,7 @@ def certified(
     return proof
 
 
-def setting_name(setting: Judged) -> str:
+def setting_name(setting: Evaluation) -> str:
     """A setting in a few words."""
     options = dict(setting.options)
     if setting.method == "leave-out":

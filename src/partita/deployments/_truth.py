@@ -13,7 +13,7 @@ from .._support.types import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Truth:
+class Scorer:
     """The labels or values of some rows.
 
     Parameters
@@ -33,9 +33,9 @@ class Truth:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, rows: Array) -> "Truth":
+    def take(self, rows: Array) -> "Scorer":
         """Some of the rows, each as often as it is named."""
-        return Truth(self.y[rows], self.tolerance, self.balanced)
+        return Scorer(self.y[rows], self.tolerance, self.balanced)
 
     def right(self, prediction: Any) -> Array:
         """Which predictions are right."""

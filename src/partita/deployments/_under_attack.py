@@ -20,7 +20,7 @@ from .._support.parallel import on_one_thread
 from .._support.progress import Progress
 from .._support.types import Array
 from ..audit._attacked_table import AttackedTable
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..errors import InputError
 from ..metrics._curves import correct_radius
 from ..metrics._scorer import certify_against
@@ -29,7 +29,7 @@ from ._attack_table import AttackTable
 from ._deployment import Deployment
 from ._evasion import Donors, evade
 from ._poisoning import BACKDOOR, EVASION, KINDS, POISONING, TrainingAttacker
-from ._truth import Truth
+from ._truth import Scorer
 
 MOST_TRAINING_ROWS = 1000  # every model is fitted a dozen times
 
@@ -142,7 +142,7 @@ class Scene:
     X_train: Any
     y_train: Array
     X: Any
-    truth: Truth
+    truth: Scorer
     units: list[tuple[int, ...]]
     notes: tuple[str, ...]
 
@@ -166,7 +166,7 @@ class Scene:
             deployment.X_train.iloc[learnt],
             y_train[learnt],
             deployment.X_test.iloc[attacked],
-            Truth(y_test[attacked], deployment.tolerance, positive is not None),
+            Scorer(y_test[attacked], deployment.tolerance, positive is not None),
             [tuple(columns.index(name) for name in own) for own in deployment.units.values()],
             tuple(notes),
         )
@@ -239,5 +239,5 @@ def _proven(model: Any, scene: Scene) -> tuple[Array, str]:
     if not hasattr(model, "certify"):
         return np.full(len(truth), -np.inf), "nothing"
     proof = certify_against(model, scene.X, truth.y, truth.tolerance)
-    whole = isinstance(model, FeaturePartitionEnsemble) and not model._trusts_training
+    whole = isinstance(model, Ensemble) and not model.trusts_training
     return np.asarray(correct_radius(truth.y, proof)), "all" if whole else EVASION

@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from ._failures import FixedVote
     from ._leave_out_classifier import LeaveOutClassifier
     from ._leave_out_regressor import LeaveOutRegressor
+    from ._protocol import FittedEnsemble
     from ._regressor import FeaturePartitionRegressor
     from ._table_trees import TableTreesClassifier, TableTreesRegressor
 
 __all__ = [
     "FeaturePartitionClassifier",
     "FeaturePartitionRegressor",
+    "FittedEnsemble",
     "FixedVote",
     "LeaveOutClassifier",
     "LeaveOutRegressor",
@@ -34,6 +36,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "FeaturePartitionClassifier": "_classifier",
         "FeaturePartitionRegressor": "_regressor",
+        "FittedEnsemble": "_protocol",
         "FixedVote": "_failures",
         "LeaveOutClassifier": "_leave_out_classifier",
         "LeaveOutRegressor": "_leave_out_regressor",

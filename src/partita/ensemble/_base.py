@@ -46,31 +46,39 @@ from ._joint_training import (
     trains_jointly,
     were_trained_jointly,
 )
-from ._label_attacks import check_constants, semi_supervised
+from ._label_attacks import assign_rows, check_constants, semi_supervised
 from ._plan import Plan
 from ._scoring import Scoring
-from ._silent_sources import fallback_beside_silence, read_silence, scores_of_voters
+from ._silent_sources import (
+    completed,
+    fallback_beside_silence,
+    read_silence,
+    scores_of_voters,
+)
 from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
 
 
-class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
-    """Base class of FeaturePartitionClassifier and FeaturePartitionRegressor."""
+class Ensemble(Scoring, TaskHooks, BaseEstimator):
+    """What all estimators share, whatever sets of units they fit submodels on."""
 
     # parameters, stored by __init__
     estimator: Any
-    n_submodels: int | str
     partition: Any
-    image_shape: Any
     units: Any
-    spread: int
     trusted: Any
-    rule: Any
-    label_attacks: str | None
     strict: bool
     on_failure: str
     random_state: Any
     n_jobs: int | None
     verbose: int
+
+    # parameters of some estimators
+    image_shape: Any = None
+    label_attacks: str | None = None
+    classes: Any = None
+    fallback: Any = None
+    gate: int = 1
+    spread: int = 1
 
     # set by fit
     estimators_: Any
@@ -89,20 +97,8 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
-        "n_submodels": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "partition": [
-            StrOptions({"random", "strided", "spiral", "patch"}),
-            Partition,
-            HasMethods(["deal"]),
-            list,
-            tuple,
-        ],
-        "image_shape": [tuple, list, None],
         "units": "no_validation",  # choose_units says what is wrong with them
-        "spread": [Interval(Integral, 1, None, closed="left")],
         "trusted": "no_validation",
-        "rule": [str, Rule],
-        "label_attacks": [StrOptions({"rows", "labels"}), None],
         "strict": ["boolean"],
         "on_failure": [StrOptions({"raise", "vote"})],
         "random_state": ["random_state"],
@@ -136,7 +132,7 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
         fallback = self._fallback_scores(table, sample_rows(table.n_rows))
-        empty = self._constant_warnings(self._decided_by_rule(scores, fallback), target)
+        empty = self._constant_warnings(self.ballots_from(scores, fallback), target)
         for message in empty:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         self.warnings_ = [*banner, *empty]
@@ -157,7 +153,7 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
                 f"y has {len(target)} values for {table.n_rows} rows of X: inconsistent numbers "
                 "of samples, expected one per row"
             )
-        estimator = self._submodel()
+        estimator = self.unfitted_submodel()
         self._choose_rule(estimator, target, sample_weight)
         check_settings(self, estimator)
         if self.label_attacks == "labels":
@@ -176,7 +172,7 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         submodels = range(len(self.partition_))
         plan = Plan(
             estimator,
-            columns=[self._columns(t) for t in submodels],
+            columns=[self.columns_of(t) for t in submodels],
             names=[self.describe(t) for t in submodels],
             seed=seed,
             classes=classes,
@@ -190,18 +186,34 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         return table, target, plan
 
     def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
-        """Set the rule of this fit, checked against the estimator."""
-        self.rule_ = self._resolve_rule(named_rule(self.rule), estimator, target, sample_weight)
+        """Check the estimator, and set the rule of this fit if it is known by now."""
+        raise NotImplementedError
 
     def _choose_sets(self, columns: Columns, seed: int) -> Any:
         """Return the sets of units that submodels are fitted on."""
-        how = (self.units_, columns, self.image_shape, seed, self.verbose)
-        return choose_partition(self.partition, self.n_submodels, self.spread, *how)
+        raise NotImplementedError
 
-    def _resolve_rule(
+    def resolve_rule(
         self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None
     ) -> Rule:
-        """Return the rule with its open settings resolved, checked against the estimator."""
+        """Return a rule with its open settings resolved, checked against the estimator.
+
+        Parameters
+        ----------
+        rule : Rule
+            As given by the user.
+        estimator : estimator
+            What the submodels are clones of.
+        y : array of shape (n_samples,) or None
+            The training target, if it is known.
+        sample_weight : array of shape (n_samples,), optional
+            Weights of the training rows.
+
+        Returns
+        -------
+        Rule
+            What decides, such as ``rule_``.
+        """
         rule.check()
         self._check_rule(rule, estimator)
         balanced = is_balanced(estimator)
@@ -236,7 +248,9 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
     def _open(self, X: Any, reset: bool) -> Table:
         """Open a table; learn its column names, or compare them; leave its values untouched."""
         table = open_table(X)
-        if scipy.sparse.issparse(X) and isinstance(self._submodel(), self._default_estimator):
+        if scipy.sparse.issparse(X) and isinstance(
+            self.unfitted_submodel(), self._default_estimator
+        ):
             raise InputError(
                 "X is a sparse matrix, which the default estimator does not read: give "
                 "X.toarray(), or an estimator that reads sparse "
@@ -255,8 +269,14 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         table.set_numeric(self.numeric_)
         return table
 
-    def _submodel(self) -> Any:
-        """Return the estimator that each submodel is a clone of."""
+    def unfitted_submodel(self) -> Any:
+        """Return the estimator that each submodel is a clone of.
+
+        Returns
+        -------
+        estimator
+            The given one, or the default.
+        """
         if self.estimator is not None:
             return self.estimator
         default = self._default_estimator()
@@ -298,7 +318,9 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
             Of scikit-learn.
         """
         mapping = MethodMapping().add(caller="fit", callee="fit")
-        router = MetadataRouter(owner=self).add(estimator=self._submodel(), method_mapping=mapping)
+        router = MetadataRouter(owner=self).add(
+            estimator=self.unfitted_submodel(), method_mapping=mapping
+        )
         fallback = getattr(self, "fallback", None)
         if fallback is not None:
             router.add(fallback=fallback, method_mapping=mapping)
@@ -312,12 +334,11 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
 
     # ---- predict and certify ----
 
-    def _columns(self, t: int) -> list[int]:
-        """Return the columns of submodel t, the trusted ones among them."""
+    def columns_of(self, t: int) -> list[int]:
         return self.units_.columns_of(self.partition_[t])
 
     @property
-    def _full_member(self) -> Any:
+    def full_member(self) -> Any:
         """A submodel that sees all columns; None where there is none."""
         return None
 
@@ -327,40 +348,32 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
         return [model.cause for model in self.estimators_ if isinstance(model, FixedVote)]
 
     @property
-    def _n_fitted(self) -> int:
+    def n_fitted(self) -> int:
         """How many submodels are fitted and stored."""
         return len(self.partition_)
 
+    def row_owners(self, n_rows: int) -> Array:
+        return assign_rows(n_rows, len(self.partition_), self._seed())
+
     def describe(self, t: int) -> str:
-        """Describe submodel t by its units.
-
-        Parameters
-        ----------
-        t : int
-            The submodel's index.
-
-        Returns
-        -------
-        str
-            Such as ``"submodel 3 (of columns age, income)"``.
-        """
         units = self.partition_[t]
         shown = ", ".join(self.units_.names[unit] for unit in units[:5])
         more = ", ..." if len(units) > 5 else ""
         return f"submodel {t} (of {self.units_.kind} {shown}{more})"
 
-    def _ballots(self, X: Any, silent: Any = None) -> tuple[Table, Ballots]:
-        """Return the table and every submodel's ballot for every row."""
+    def read(self, X: Any, silent: Any = None) -> Table:
+        check_is_fitted(self, "partition_")
+        return self._open(X if silent is None else completed(self, X, silent), reset=False)
+
+    def ballots(self, X: Any, silent: Any = None) -> Ballots:
         check_is_fitted(self, "estimators_")
-        abstentions = None
+        table = self.read(X, silent)
         if silent is None:
-            table = self._open(X, reset=False)
-            scores, fallback = self._all_scores(table), self._fallback_scores(table)
-        else:
-            table, abstentions = read_silence(self, X, silent)
-            scores = scores_of_voters(self, table, abstentions)
-            fallback = fallback_beside_silence(self, table, abstentions)
-        return table, self._decided_by_rule(scores, fallback, abstentions)
+            return self.ballots_from(self._all_scores(table), self._fallback_scores(table))
+        abstentions = read_silence(self, table, silent)
+        scores = scores_of_voters(self, table, abstentions)
+        fallback = fallback_beside_silence(self, table, abstentions)
+        return self.ballots_from(scores, fallback, abstentions)
 
     def _all_scores(self, table: Table) -> Array:
         """Return every submodel's scores or values for every row."""
@@ -372,14 +385,13 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
             scores[:, t] = own
         return scores
 
-    def _decided_by_rule(
+    def ballots_from(
         self,
         scores: Array,
         fallback: Array | None = None,
         abstentions: Abstentions | None = None,
     ) -> Ballots:
-        """Return ballots that bring this model's rule, and its units where they overlap."""
-        gate = self._gate()
+        gate = self.gate_
         rule = Gated(self.rule_, gate) if gate else self.rule_
         # A flipped label reaches one submodel, and some unit reaches that one too: labels add
         # nothing to what as many units can do.
@@ -412,11 +424,41 @@ class FeaturePartitionEnsemble(Scoring, TaskHooks, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        models = [self._submodel(), getattr(self, "fallback", None)]
+        models = [self.unfitted_submodel(), getattr(self, "fallback", None)]
         inputs = [get_tags(model).input_tags for model in models if model is not None]
         for kind in ("allow_nan", "sparse", "string", "categorical"):
             setattr(tags.input_tags, kind, all(getattr(one, kind) for one in inputs))
         return tags
+
+
+class PartitionEnsemble(Ensemble):
+    """What the estimators share that deal the units out to submodels."""
+
+    n_submodels: int | str
+    rule: Any
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **Ensemble._parameter_constraints,
+        "n_submodels": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
+        "partition": [
+            StrOptions({"random", "strided", "spiral", "patch"}),
+            Partition,
+            HasMethods(["deal"]),
+            list,
+            tuple,
+        ],
+        "image_shape": [tuple, list, None],
+        "spread": [Interval(Integral, 1, None, closed="left")],
+        "rule": [str, Rule],
+        "label_attacks": [StrOptions({"rows", "labels"}), None],
+    }
+
+    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
+        self.rule_ = self.resolve_rule(named_rule(self.rule), estimator, target, sample_weight)
+
+    def _choose_sets(self, columns: Columns, seed: int) -> Any:
+        how = (self.units_, columns, self.image_shape, seed, self.verbose)
+        return choose_partition(self.partition, self.n_submodels, self.spread, *how)
 
 
 def _routing_enabled() -> bool:

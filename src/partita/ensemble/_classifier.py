@@ -1,27 +1,17 @@
 """FeaturePartitionClassifier: a classifier whose predictions carry a proof."""
 
-from collections.abc import Callable
-from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.base import ClassifierMixin, is_regressor
 from sklearn.utils._param_validation import Interval
 
-from .._support.types import Array
-from ..ballots import Ballots
-from ..certificates import Certificates
-from ..errors import InputError
-from ..rules import Median, Rule
-from ._ballots import FLOOR, class_scores, has_scores, tree_scores
+from ..rules import Rule
+from ._base import PartitionEnsemble
 from ._default_estimator import TableBoostingClassifier
-from ._label_decisions import LabelDecisions
-from ._soundness import wants_integers
-from ._target import read_labels
+from ._labels import LabelEnsemble
 
 
-class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
+class FeaturePartitionClassifier(LabelEnsemble, PartitionEnsemble):
     """Classifier whose predictions cannot change unless an attacker owns more than r units.
 
     The columns are dealt out to submodels, each trained on its own columns alone, and a rule
@@ -128,11 +118,10 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
     ('columns', True)
     """
 
-    _task: ClassVar[str] = "classification"
     _default_estimator: ClassVar[Any] = TableBoostingClassifier
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LabelDecisions._parameter_constraints,
-        "fallback": LabelDecisions._parameter_constraints["estimator"],
+        **PartitionEnsemble._parameter_constraints,
+        "fallback": PartitionEnsemble._parameter_constraints["estimator"],
         "gate": [Interval(Integral, 0, None, closed="left")],
     }
 
@@ -173,189 +162,3 @@ class FeaturePartitionClassifier(ClassifierMixin, LabelDecisions):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit one submodel on each set of columns.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Training rows: a numpy array, a pandas or polars frame, a sparse matrix, or a list of
-            rows.
-        y : array-like of shape (n_samples,)
-            Labels of any type.
-        sample_weight : array-like of shape (n_samples,), optional
-            Passed to every submodel; an error if the estimator does not take it.
-
-        Returns
-        -------
-        FeaturePartitionClassifier
-            The fitted estimator.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the table is not valid.
-        SubmodelError
-            If a submodel cannot be fitted and ``on_failure="raise"``.
-        SoundnessError
-            If a submodel is another when it is fitted again, so that no radius would hold.
-        """
-        return self._fit(X, y, sample_weight)
-
-    def ballots(self, X: Any, silent: Any = None) -> Ballots:
-        """Return every submodel's score for every class.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-        silent : "detect", list of units, or array of bool, optional
-            Sources that are silent, as :meth:`certify` takes them.
-
-        Returns
-        -------
-        Ballots of float32, shape (n_samples, n_submodels, n_classes)
-            Log-probabilities where the submodels have them, else decision values, else votes: all
-            that a rule ever sees. They bring the model's rule for :func:`partita.certify`, who
-            abstains, and the scores of the fallback if there is one.
-        """
-        return self._ballots(X, silent)[1]
-
-    def predict(self, X: Any, silent: Any = None) -> Array:
-        """Predict class labels.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-        silent : "detect", list of units, or array of bool, optional
-            Sources that are silent, as :meth:`certify` takes them.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            Labels, of the type given to :meth:`fit`.
-        """
-        return self._decide(self.ballots(X, silent))
-
-    def predict_proba(self, X: Any, silent: Any = None) -> Array:
-        """Compute scores for ranking rows, one per class.
-
-        They combine the submodels' mean scores (for plurality, their votes first) with the rule's
-        prior and offset, and agree with the rule's decision; where the fallback answers, they are
-        its own. They are not calibrated, and nothing is proven about them: a radius is about the
-        label alone.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Rows with the columns seen in :meth:`fit`.
-        silent : "detect", list of units, or array of bool, optional
-            Sources that are silent, as :meth:`certify` takes them.
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-            Positive, with sum 1, and the largest for the predicted label; columns in the order of
-            ``classes_``.
-        """
-        ballots = self.ballots(X, silent)
-        return np.asarray(ballots.rule.probabilities(ballots))
-
-    def certify(
-        self,
-        X: Any,
-        *,
-        labels: Any = None,
-        cover: str = "bound",
-        time_limit: float = 10.0,
-        silent: Any = None,
-    ) -> Certificates:
-        """Predict each row and compute how many units must be corrupted to change it.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Rows to certify, with the columns seen in :meth:`fit`.
-        labels : array-like of shape (n_samples,), optional
-            Only with ``rule=TopK(k)``: certify that these labels stay among the top k.
-        cover : {"bound", "exact"}, default="bound"
-            With ``spread > 1``: a fast sound bound, or an integer program for each row that the
-            bound leaves undecided.
-        time_limit : float, default=10.0
-            Seconds per integer program; after that its dual bound is used, so the result stays
-            sound.
-        silent : "detect", list of units, or array of bool, optional
-            Sources that are silent: names or positions of units (in all rows), a mask of shape
-            (n_samples, n_units), or "detect" for units whose columns are all missing in a row.
-            Submodels that own such a unit abstain, and the rest is certified; ``silence`` of the
-            result says what that cost. Whoever owns a unit can fake detected silence, or break it:
-            the radius holds all the same. A frame may lack the columns of silent units.
-
-        Returns
-        -------
-        Certificates
-            Prediction, certified radius and runner-up for each row. Where the fallback answers,
-            the radius is 0.
-
-        See Also
-        --------
-        partita.certify : The same from ballots of any ensemble.
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.naive_bayes import GaussianNB
-        >>> from partita import FeaturePartitionClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
-        >>> proof = clf.certify(X[:2])
-        >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
-        ([0, 0], [1, 0], [1, 1])
-        """
-        table, ballots = self._ballots(X, silent)
-        if labels is None:
-            return self._certificates(ballots, None, table, cover, time_limit)
-        return self._certify_labels(ballots, np.asarray(labels), table, cover, time_limit)
-
-    # ---- hooks ----
-
-    def _read_target(self, y: Any) -> Array:
-        target, self.classes_ = read_labels(self, y)
-        return target
-
-    def _fixed_ballot(self, y: Array) -> Array:
-        label = 0
-        if not self.label_attacks:
-            label = int(np.argmax([np.count_nonzero(y == label) for label in self.classes_]))
-        return np.where(np.arange(len(self.classes_)) == label, 0, FLOOR).astype(np.float32)
-
-    def _check_rule(self, rule: Rule, estimator: Any) -> None:
-        if isinstance(rule, Median):
-            raise InputError(
-                "rule is a Median, which is for regression: use a FeaturePartitionRegressor or "
-                "another rule"
-            )
-        if is_regressor(estimator):
-            raise InputError(
-                f"estimator {type(estimator).__name__} is a regressor: give a classifier, or use "
-                "a FeaturePartitionRegressor"
-            )
-        self._check_gate(rule)
-        if rule.needs_scores and not has_scores(estimator):
-            raise InputError(
-                f"rule {rule!r} compares scores, but {type(estimator).__name__} has neither "
-                "predict_proba nor decision_function: "
-                "use rule='plurality' or TopK"
-            )
-
-    def _score(self) -> Callable[..., Array]:
-        return partial(class_scores, classes=self._labels_of_submodels())
-
-    def _tree_score(self) -> Callable[..., Array]:
-        return partial(tree_scores, classes=self._labels_of_submodels())
-
-    def _labels_of_submodels(self) -> Array:
-        known_as_positions = self.label_attacks == "labels" or wants_integers(self._submodel())
-        return np.arange(len(self.classes_)) if known_as_positions else self.classes_

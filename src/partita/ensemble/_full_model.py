@@ -35,7 +35,7 @@ def fit_full_model(ensemble: Any, X: Any, y: Any) -> Any:
 def full_predictions(ensemble: Any, table: Table) -> Array | None:
     """Return the full model's predictions; None where there is no such model or it fails."""
     model = getattr(ensemble, "full_model_", None)
-    model = ensemble._full_member if model is None else model
+    model = ensemble.full_member if model is None else model
     if model is None or isinstance(model, FixedVote):
         return None
     try:

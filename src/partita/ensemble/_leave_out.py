@@ -26,7 +26,7 @@ from ..rules._pooled import PooledRule
 from ..tables._masking import MaskedColumns
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
-from ._base import FeaturePartitionEnsemble
+from ._base import Ensemble
 from ._canary import sample_rows
 from ._empty_proofs import LEAVE_OUT_CURE
 from ._failures import fit_one, score_one
@@ -38,7 +38,7 @@ from ._scoring import FEW_ROWS
 FEWEST_TREES = 18  # of a default member
 
 
-class LeaveOutEnsemble(FeaturePartitionEnsemble):
+class LeaveOutEnsemble(Ensemble):
     """Base class of LeaveOutClassifier and LeaveOutRegressor."""
 
     radius: int
@@ -47,28 +47,10 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
     leave_out: int | str
     training: str
 
-    # what these estimators do not offer
-    image_shape: ClassVar[None] = None  # type: ignore[misc]
-    label_attacks: ClassVar[None] = None  # type: ignore[misc]
-    classes: ClassVar[None] = None
-    fallback: ClassVar[None] = None  # the model on all columns is a member here
-
     partition_: LeaveOut
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{
-            name: FeaturePartitionEnsemble._parameter_constraints[name]
-            for name in (
-                "estimator",
-                "units",
-                "trusted",
-                "strict",
-                "on_failure",
-                "random_state",
-                "n_jobs",
-                "verbose",
-            )
-        },
+        **Ensemble._parameter_constraints,
         "radius": [Interval(Integral, 1, None, closed="left")],
         "n_groups": [StrOptions({"auto"}), Interval(Integral, 3, None, closed="left")],
         "max_models": [Interval(Integral, 3, None, closed="left")],
@@ -77,7 +59,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         "training": [StrOptions({"attackable", "trusted"})],
     }
 
-    _constant_cure: ClassVar[str] = LEAVE_OUT_CURE
+    constant_cure: ClassVar[str] = LEAVE_OUT_CURE
     _with_fallback: ClassVar[bool]  # whether a model on all columns is fitted too
     _model_trees: ClassVar[int]  # of a model at least, over the default members it is the mean of
 
@@ -198,31 +180,31 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
         sample = table.take_all(sample_rows(table.n_rows))
         scores = self._all_scores(open_table(sample))
-        self.warnings_ = self._constant_warnings(self._decided_by_rule(scores), target)
+        self.warnings_ = self._constant_warnings(self.ballots_from(scores), target)
         for message in self.warnings_:
             warnings.warn(message, EmptyProofWarning, stacklevel=3)
         return self
 
     @property
-    def _trusts_training(self) -> bool:
+    def trusts_training(self) -> bool:
         return len(self.estimators_) < len(self.partition_)  # `training` may be set anew
 
     @property
-    def _full_member(self) -> Any:
+    def full_member(self) -> Any:
         # a model of masked rows is no member: one that sees whole rows is fitted beside it
-        return self.estimators_[-1] if self._with_fallback and not self._trusts_training else None
+        return self.estimators_[-1] if self._with_fallback and not self.trusts_training else None
 
     @property
-    def _n_fitted(self) -> int:
+    def n_fitted(self) -> int:
         return len(self.partition_) if self.training == "attackable" else 1
 
     def _hidden_columns(self) -> list[list[int]]:
         """Return the columns that each member leaves out."""
         everything = set(range(self.n_features_in_))
-        return [sorted(everything - set(self._columns(t))) for t in range(len(self.partition_))]
+        return [sorted(everything - set(self.columns_of(t))) for t in range(len(self.partition_))]
 
     def _scores_together(self, table: Table) -> Array | None:
-        if not self._trusts_training:
+        if not self.trusts_training:
             return super()._scores_together(table)
         everything = list(range(table.n_columns))
         found = one_pass(self, self.estimators_, [everything]) if table.reads_apart else None
@@ -230,7 +212,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return None if found is None else found.ballots(table, self._tree_score(), fixed, masks)
 
     def _rows_of_submodels(self, table: Table) -> Callable[..., Any]:
-        if not self._trusts_training:
+        if not self.trusts_training:
             return super()._rows_of_submodels(table)
         masked, hidden = MaskedColumns(table.take_all(), self.numeric_), self._hidden_columns()
 
@@ -241,7 +223,7 @@ class LeaveOutEnsemble(FeaturePartitionEnsemble):
         return rows_of
 
     def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
-        if not self._trusts_training:
+        if not self.trusts_training:
             yield from super()._scores_one_by_one(table)
             return
         score, may_fail = self._score(), self.on_failure == "vote"

@@ -7,12 +7,12 @@ from sklearn.base import is_regressor
 from ..errors import InputError
 from ..partition._leave_out import LeaveOut
 from ..rules._pooled import PooledLabels
-from ._classifier import FeaturePartitionClassifier
+from ._labels import LabelEnsemble
 from ._leave_out import LeaveOutEnsemble
 from ._table_trees import TableTreesClassifier
 
 
-class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
+class LeaveOutClassifier(LeaveOutEnsemble, LabelEnsemble):
     """Classifier that certifies what models that each leave out some units agree on.
 
     For every set of ``2 * radius`` groups of units there is a model that never sees them, in
@@ -161,6 +161,6 @@ class LeaveOutClassifier(LeaveOutEnsemble, FeaturePartitionClassifier):
             len(sets.groups),
             sets.pools(),
             fallback=len(sets) - 1,
-            as_probabilities=hasattr(self._submodel(), "predict_proba"),
+            as_probabilities=hasattr(self.unfitted_submodel(), "predict_proba"),
             group_of_unit=self._group_of_unit(sets),
         )

@@ -10,12 +10,12 @@ from ..errors import InputError
 from ..partition._leave_out import LeaveOut
 from ..rules._pooled import PooledValues
 from ._leave_out import LeaveOutEnsemble
-from ._regressor import FeaturePartitionRegressor
 from ._table_trees import TableTreesRegressor
 from ._target import numeric_target
+from ._values import ValueEnsemble
 
 
-class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
+class LeaveOutRegressor(LeaveOutEnsemble, ValueEnsemble):
     """Regressor that bounds its predictions by models that each leave out some units.
 
     For every set of ``2 * radius`` groups of units there is a model that never sees them, in
@@ -167,7 +167,7 @@ class LeaveOutRegressor(LeaveOutEnsemble, FeaturePartitionRegressor):
         return numeric_target(self, y, "LeaveOutClassifier")
 
     @property
-    def _usual_value(self) -> float | None:
+    def usual_value(self) -> float | None:
         return float(self.fixed_ballot_)
 
     def _fixed_ballot(self, y: Array) -> Array:

@@ -13,7 +13,7 @@ from ..errors import SubmodelWarning
 from ..tables._memory import one_row, open_table
 from ..tables._table import Table
 from ._canary import canaries, check_same_fit, check_same_scores, sample_rows
-from ._failures import score_one
+from ._failures import FixedVote, score_one
 from ._one_pass import one_pass
 from ._plan import Plan
 
@@ -24,13 +24,15 @@ class Scoring:
     """How an ensemble asks its submodels."""
 
     estimators_: Any
+    partition_: Any
+    trusts_training: Any
     fixed_ballot_: Array
     on_failure: str
     n_jobs: int | None
     verbose: int
     _score: Any
     _tree_score: Any
-    _columns: Any
+    columns_of: Any
     describe: Any
 
     def _scores(self, table: Table) -> Iterator[Array]:
@@ -43,14 +45,43 @@ class Scoring:
 
     def _scores_together(self, table: Table) -> Array | None:
         """Return all ballots from one pass; None where submodels must be asked one by one."""
-        columns = [self._columns(t) for t in range(len(self.estimators_))]
+        columns = [self.columns_of(t) for t in range(len(self.estimators_))]
         found = one_pass(self, self.estimators_, columns) if table.reads_apart else None
         fixed = np.asarray(self.fixed_ballot_)
         return None if found is None else found.ballots(table, self._tree_score(), fixed)
 
     def _rows_of_submodels(self, table: Table) -> Callable[..., Any]:
         """Return what reads submodel t's part of the table: of all rows, or of some."""
-        return lambda t, rows=None: table.take(self._columns(t), rows)
+        return lambda t, rows=None: table.take(self.columns_of(t), rows)
+
+    def refusing(self, table: Table) -> Array:
+        """Return which submodels raise an error on these rows.
+
+        Parameters
+        ----------
+        table : Table
+            The rows, as ``read`` returns them.
+
+        Returns
+        -------
+        array of bool, shape (n_submodels,)
+            A fixed vote refuses nothing.
+        """
+        rows_of, score = self._rows_of_submodels(table), self._score()
+
+        def refuses(t: int) -> bool:
+            submodel = self.estimators_[0 if self.trusts_training else t]
+            if isinstance(submodel, FixedVote):
+                return False
+            try:
+                score(submodel, rows_of(t))
+            except MemoryError:
+                raise
+            except Exception:  # a submodel may raise anything
+                return True
+            return False
+
+        return np.array([refuses(t) for t in range(len(self.partition_))])
 
     def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
         score, may_fail = self._score(), self.on_failure == "vote"

@@ -35,15 +35,32 @@ from ._scoring import FEW_ROWS
 DETECT = "detect"
 
 
-def read_silence(model: Any, X: Any, silent: Any) -> tuple[Table, Abstentions]:
-    """Open a table, and return which submodels abstain in its rows.
+def completed(model: Any, X: Any, silent: Any) -> Any:
+    """Return X with the columns that it lacks, all missing, if their units may be silent.
+
+    Of a file, the columns of silent units are not read: a cell of another kind would be an error.
+    """
+    detected = isinstance(silent, str) and silent == DETECT
+    known = None if detected else declared_units(silent, model.units_)
+    names = getattr(model, "feature_names_in_", None)
+    if isinstance(X, FileTable) and known:
+        kinds = {name: X.kinds[name] for name in columns_that_may_lack(model, known)}
+        return FileTable(CompletedFile(X.file, kinds), X.kinds, X.rows)
+    if names is None or isinstance(X, Table):
+        return X
+    may_lack = columns_that_may_lack(model, DETECT if known is None else known)
+    return with_absent_columns(X, [str(name) for name in names], may_lack, model.numeric_)
+
+
+def read_silence(model: Any, table: Table, silent: Any) -> Abstentions:
+    """Return which submodels abstain in the rows of a table.
 
     Parameters
     ----------
     model : estimator
         Fitted.
-    X : array-like, DataFrame or Table
-        The rows; a frame may lack columns of silent units.
+    table : Table
+        The rows.
     silent : "detect", list of units, or array of bool (n_samples, n_units)
         Which units are silent: those whose columns are all missing in a row, the same in all
         rows, or row by row.
@@ -51,7 +68,6 @@ def read_silence(model: Any, X: Any, silent: Any) -> tuple[Table, Abstentions]:
     detected = isinstance(silent, str) and silent == DETECT
     units: Units = model.units_
     known = None if detected else declared_units(silent, units)
-    table = model._open(_completed(model, X, known), reset=False)
     if known is None:
         quiet = detect_silence(table, units) if detected else _mask(silent, table.n_rows, units)
     else:
@@ -63,7 +79,7 @@ def read_silence(model: Any, X: Any, silent: Any) -> tuple[Table, Abstentions]:
         abstains = _members_that_see(model.partition_, groups)
     else:
         abstains = quiet @ np.asarray(model.partition_.incidence())
-    return table, Abstentions(np.asarray(abstains), default, detected, groups, quiet)
+    return Abstentions(np.asarray(abstains), default, detected, groups, quiet)
 
 
 def declared_units(silent: Any, units: Units) -> list[int] | None:
@@ -142,21 +158,6 @@ def _missing(column: Array) -> Array:
     return np.array([is_missing(cell) for cell in column], dtype=bool)
 
 
-def _completed(model: Any, X: Any, known: list[int] | None) -> Any:
-    """Return X with the columns that it lacks, all missing, if their units may be silent.
-
-    Of a file, the columns of silent units are not read: a cell of another kind would be an error.
-    """
-    names = getattr(model, "feature_names_in_", None)
-    if isinstance(X, FileTable) and known:
-        kinds = {name: X.kinds[name] for name in columns_that_may_lack(model, known)}
-        return FileTable(CompletedFile(X.file, kinds), X.kinds, X.rows)
-    if names is None or isinstance(X, Table):
-        return X
-    may_lack = columns_that_may_lack(model, DETECT if known is None else known)
-    return with_absent_columns(X, [str(name) for name in names], may_lack, model.numeric_)
-
-
 def _members_that_see(sets: LeaveOut, silent_groups: Array) -> Array:
     """Return which members see a silent group."""
     sees = np.array([[g not in out for out in sets.left_out] for g in range(len(sets.groups))])
@@ -173,7 +174,7 @@ def scores_of_voters(model: Any, table: Table, abstentions: Abstentions) -> Arra
 def fallback_beside_silence(model: Any, table: Table, abstentions: Abstentions) -> Array | None:
     """Return the fallback's scores: where silence was declared, its cells are missing."""
     assert abstentions.units is not None
-    if abstentions.detected or not model._gate():
+    if abstentions.detected or not model.gate_:
         scores: Array | None = model._fallback_scores(table)
         return scores
     parts = _without_silent_cells(model, table, abstentions.units, np.nan)
@@ -224,7 +225,7 @@ def _scores_of_voters(model: Any, table: Table, abstentions: Abstentions) -> Arr
     jobs = (
         (
             score,
-            model.estimators_[0 if model._trusts_training else t],
+            model.estimators_[0 if model.trusts_training else t],
             rows_of(t, None if len(asked[t]) == table.n_rows else asked[t]),
             one_row,
             len(asked[t]),

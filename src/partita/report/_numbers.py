@@ -14,12 +14,13 @@ from .. import __version__
 from .._support.json_values import json_value
 from .._support.types import Array
 from ..certificates import TRAINING_TABLE, Certificates
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics._curves import correct_radius, shares_at_radii
 from ..rules import TopK, named_rule
 from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
-from ..workflow._usual import Usual
+from ..workflow._usual import ReferenceRates
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
 from ._silence_numbers import silence_numbers
@@ -44,7 +45,7 @@ def gather(
     sweep: Mapping[str, Any] | None = None,
     audit: Mapping[str, Any] | None = None,
     quality: Mapping[str, Any] | None = None,
-    usual: Usual | None = None,
+    usual: ReferenceRates | None = None,
     most_rows: int = MOST_ROWS,
 ) -> dict[str, Any]:
     """Collect everything that the report shows.
@@ -73,7 +74,7 @@ def gather(
         at r = 0 and up; ``balanced``: the mean of the recalls; ``on_training``: whether these are
         the training rows; ``chosen``: how the settings came about, and what that means for a
         radius.
-    usual : Usual, optional
+    usual : ReferenceRates, optional
         How often sources contradict the outcome on clean rows.
     most_rows : int, default=1000
         How many rows the table lists, those with the smallest radius first.
@@ -118,12 +119,12 @@ def gather(
     # a value that is not right now cannot stay right, so it is counted separately
     counted = right if stated.by_truth else None
     disagreement = Disagreement.of(certified.model, certified.ballots)
-    only_rows = model._trusts_training
+    only_rows = model.trusts_training
     facts = {
         "title": title,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         "version": __version__,
-        "task": model._task,
+        "task": model.task,
         "labels": json_value(getattr(model, "classes_", [])),
         "what": counts.what,
         "total": counts.total,
@@ -257,7 +258,7 @@ def _collective(stated: CertifiedTable, counted: Array | None) -> list[dict[str,
     return found
 
 
-def _partition(model: Any) -> list[list[str]]:
+def _partition(model: FittedEnsemble) -> list[list[str]]:
     """The units of each submodel."""
     names, partition = model.units_.names, model.partition_
     return [[names[unit] for unit in partition[t]] for t in range(len(partition))]

@@ -31,7 +31,7 @@ def row_numbers(
     radius = np.zeros(len(certified), np.int64) if proof is None else proof.radius
     listed = np.argsort(np.where(radius < 0, np.iinfo(np.int64).max, radius), kind="stable")[:most]
     names = np.asarray(certified.model.units_.names, dtype=object)
-    has_values = certified.model._task == "regression"
+    has_values = certified.model.task == "regression"
     shown = digits if has_values else None  # a label is shown to its last digit
     rows: list[dict[str, Any]] = []
     for i in listed.tolist():
@@ -61,7 +61,7 @@ def _values(
     found: dict[str, Any] = {}
     if disagreement is None:
         own = certified.ballots[i : i + 1]
-        votes = certified.model._votes(own)[0]
+        votes = certified.model.votes(own)[0]
         if own.abstentions is not None:
             votes = votes[~own.abstentions.submodels[0]]
     else:

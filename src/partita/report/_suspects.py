@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..workflow._disagreement import Disagreement as GroupDisagreement
 from ..workflow._wording import shortened
 
@@ -83,7 +84,7 @@ class Disagreement(GroupDisagreement):
         return ", ".join(units[:SHOWN_UNITS]) + more
 
 
-def leave_out_numbers(model: Any, disagreement: Disagreement) -> dict[str, Any]:
+def leave_out_numbers(model: FittedEnsemble, disagreement: Disagreement) -> dict[str, Any]:
     """What the report says of an ensemble whose models leave units out."""
     left_out = [list(groups) for groups in model.partition_.left_out]
     return {

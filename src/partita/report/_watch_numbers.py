@@ -9,16 +9,17 @@ from typing import Any
 import numpy as np
 
 from .._support.json_values import json_value
+from ..ensemble import FittedEnsemble
 from ..rules._pooled import PooledRule
 from ..workflow._certified_table import CertifiedTable
 from ..workflow._evidence import evidence, source_names, source_units
-from ..workflow._usual import Usual
+from ..workflow._usual import ReferenceRates
 from ..workflow._watch import Watcher
 
 MOST_SOURCES = 200  # in the table
 
 
-def watch_numbers(certified: CertifiedTable, usual: Usual | None) -> dict[str, Any] | None:
+def watch_numbers(certified: CertifiedTable, usual: ReferenceRates | None) -> dict[str, Any] | None:
     """Which source contradicts how often; None where that has no meaning without usual rates.
 
     Rows are tested in their order. Rows in which a source is silent are left out.
@@ -54,7 +55,7 @@ def watch_numbers(certified: CertifiedTable, usual: Usual | None) -> dict[str, A
     return shown
 
 
-def _without_usual(model: Any, ballots: Any) -> list[dict[str, Any]]:
+def _without_usual(model: FittedEnsemble, ballots: Any) -> list[dict[str, Any]]:
     found = evidence(model, ballots)
     counted = found.counted.sum(axis=0).tolist()
     contradictions = found.contradicts(np.zeros(len(counted))).sum(axis=0).tolist()

@@ -7,9 +7,10 @@ from typing import Any
 from warnings import filterwarnings
 
 from .. import __version__
+from ..ensemble import FittedEnsemble
 from ..ensemble._failures import failure_banner
 from ..errors import SubmodelError, SubmodelWarning
-from ..workflow._usual import Usual
+from ..workflow._usual import ReferenceRates
 from ..workflow._watch import Watcher
 from ._batching import Batcher
 from ._certifier import Answer, Certifier
@@ -28,7 +29,7 @@ PATHS = ("/certify", *OPERATIONS)
 
 
 def make_app(
-    model: Any,
+    model: FittedEnsemble,
     *,
     name: str = "model",
     tolerance: float | None = None,
@@ -45,7 +46,7 @@ def make_app(
     low_radius: int = 1,
     request_log: Any = None,
     silent: Any = None,
-    usual: Usual | None = None,
+    usual: ReferenceRates | None = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
 
@@ -90,7 +91,7 @@ def make_app(
     silent : "detect" or list of str, optional
         Silent sources, by the names of their units; "detect": those whose columns are null, or not
         given, in a row. Their submodels abstain.
-    usual : Usual, optional
+    usual : ReferenceRates, optional
         What :func:`partita.workflow.learn_usual` found: /metrics then shows which source
         contradicts the predictions more often.
 
@@ -136,13 +137,13 @@ def make_app(
 
 
 def certifying_app(
-    model: Any,
+    model: FittedEnsemble,
     service: Service,
     tolerance: float | None,
     relative: float | None,
     warnings: Sequence[str],
     silent: Any = None,
-    usual: Usual | None = None,
+    usual: ReferenceRates | None = None,
 ) -> FastAPI:
     """The application that certifies, for a service with these limits, keys and metrics."""
     limits, metrics = service.limits, service.metrics

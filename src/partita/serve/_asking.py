@@ -38,7 +38,7 @@ class MalformedReplyError(Exception):
     """A reply that cannot be used, in words of ours: nothing that a party wrote is in them."""
 
 
-class Line:
+class PartyClient:
     """The way to one party."""
 
     def __init__(self, party: Party) -> None:
@@ -114,7 +114,7 @@ class Line:
 
 
 async def ask_all(
-    lines: Sequence[Line], body: bytes, most_bytes: int, seconds: float
+    lines: Sequence[PartyClient], body: bytes, most_bytes: int, seconds: float
 ) -> list[Reply]:
     """Ask every party; the replies are in the order of the lines."""
     return list(await asyncio.gather(*(line.ask(body, most_bytes, seconds) for line in lines)))

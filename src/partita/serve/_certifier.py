@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..ensemble import FittedEnsemble
 from ..ensemble._one_pass import scores_rows_apart
 from ..ensemble._silent_sources import DETECT, columns_that_may_lack
 from ..errors import InputError, SubmodelError
@@ -53,7 +54,7 @@ class Certifier:
 
     def __init__(
         self,
-        model: Any,
+        model: FittedEnsemble,
         tolerance: float | None,
         relative: float | None,
         max_rows: int,

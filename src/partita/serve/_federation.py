@@ -20,7 +20,7 @@ import numpy as np
 from .._support.types import Array
 from ..certificates import Certificates
 from ..errors import InputError, SoundnessWarning
-from ._asking import Line, MalformedReplyError, Reply, ask_all
+from ._asking import MalformedReplyError, PartyClient, Reply, ask_all
 from ._ballot_answers import most_bytes, read_answer
 from ._parties import Party, check_parties
 from ._party_vote import PartyVote
@@ -119,7 +119,7 @@ class Federation:
         self.timeout = float(timeout)
         self.parties = check_parties(parties, self.timeout)
         self.vote = PartyVote([party.name for party in self.parties], classes, rule, default)
-        self._lines = [Line(party) for party in self.parties]
+        self._lines = [PartyClient(party) for party in self.parties]
         self._identities, self._lock = list(range(len(self.parties))), Lock()
 
     @property
@@ -149,9 +149,9 @@ class Federation:
         """
         # in a thread of its own: the caller's may run an event loop already, as in a notebook
         with ThreadPoolExecutor(1, thread_name_prefix="federation") as thread:
-            return thread.submit(asyncio.run, self.ask_soon(keys)).result()
+            return thread.submit(asyncio.run, self.submit(keys)).result()
 
-    async def ask_soon(self, keys: Sequence[Any]) -> PartyAnswers:
+    async def submit(self, keys: Sequence[Any]) -> PartyAnswers:
         """Ask all parties, in an event loop of yours; otherwise like :meth:`ask`.
 
         Parameters

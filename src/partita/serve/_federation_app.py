@@ -158,7 +158,7 @@ def federation_app(file: PartiesFile, service: Service) -> FastAPI:
         asking.add(id(request))
         try:
             body = await read_body(request, limits.max_bytes, limits.body_seconds)
-            answers = await federation.ask_soon(parse_keys(body, limits.max_rows))
+            answers = await federation.submit(parse_keys(body, limits.max_rows))
             loop = asyncio.get_running_loop()
             answer = await loop.run_in_executor(thread, certified, file, proven, answers)
         except asyncio.CancelledError as exc:

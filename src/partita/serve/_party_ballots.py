@@ -13,6 +13,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from .._support.types import Array
+from ..ensemble import FittedEnsemble
 from ..ensemble._failures import FixedVote, score_one
 from ..ensemble._joint_training import were_trained_jointly
 from ..errors import InputError
@@ -52,7 +53,7 @@ class PartyBallots:
         model = stored.model
         t = find_submodel(model, submodel)
         kinds, names = known_kinds(model), list(model.feature_names_in_)
-        own = {names[column]: kinds[names[column]] for column in model._columns(t)}
+        own = {names[column]: kinds[names[column]] for column in model.columns_of(t)}
         if key in own:
             raise InputError(
                 f"key names {key!r}, which the submodel learns from: give a column that only "
@@ -86,7 +87,7 @@ class PartyBallots:
         return answer_bytes(self.classes, ballots, identity)
 
 
-def find_submodel(model: Any, submodel: str | int | None) -> int:
+def find_submodel(model: FittedEnsemble, submodel: str | int | None) -> int:
     """The position of a submodel, given by that or by the name of one of its units."""
     if not isinstance(model.partition_, Partition) or were_trained_jointly(model.estimators_):
         raise InputError(

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .._support.json_values import json_value
+from ..ensemble import FittedEnsemble
 from ..workflow._certified_table import CertifiedTable
 from ._web import BaseModel, HTTPException, Request, Response
 
@@ -102,7 +103,7 @@ def row_dicts(certified: CertifiedTable) -> list[dict[str, Any]]:
         certified.model.units_.names,
     )
     runner_up = None if proof is None else proof.runner_up
-    has_intervals = certified.model._task == "regression"
+    has_intervals = certified.model.task == "regression"
     return [
         {
             "prediction": json_value(prediction),
@@ -130,9 +131,11 @@ def _silent_units(certified: CertifiedTable, i: int) -> dict[str, list[str]]:
     return {"silent_units": [names[unit] for unit in np.flatnonzero(certified.silent_units[i])]}
 
 
-def what_is_proven(model: Any, tolerance: float | None, relative: float | None) -> str | None:
+def what_is_proven(
+    model: FittedEnsemble, tolerance: float | None, relative: float | None
+) -> str | None:
     """What stays true while an attacker owns no more than the radius; None if nothing does."""
-    if model._task == "classification":
+    if model.task == "classification":
         stays = "the prediction stays the same"
     elif tolerance is not None:
         stays = f"the prediction moves by at most {tolerance}"
@@ -140,7 +143,7 @@ def what_is_proven(model: Any, tolerance: float | None, relative: float | None) 
         stays = f"the prediction moves by at most {relative} times its absolute value"
     else:
         return None
-    return f"{stays}, if nobody has touched the training table" if model._trusts_training else stays
+    return f"{stays}, if nobody has touched the training table" if model.trusts_training else stays
 
 
 def json_bytes(content: dict[str, Any]) -> bytes:

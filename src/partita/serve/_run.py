@@ -13,7 +13,7 @@ from ..ensemble._failures import failure_banner
 from ..errors import PartitaError
 from ..store._usual import read_usual
 from ..workflow._stored_model import StoredModel, open_model
-from ..workflow._usual import Usual
+from ..workflow._usual import ReferenceRates
 from ..workflow._wording import CHOSEN, ON_TRAINING
 from ._app import PATHS, certifying_app
 from ._federation_app import FEDERATION_PATHS, federation_app, party_families
@@ -223,7 +223,7 @@ class Worker:
             self._usual(stored),
         )
 
-    def _usual(self, stored: StoredModel) -> Usual | None:
+    def _usual(self, stored: StoredModel) -> ReferenceRates | None:
         """What is usual, if it still is what the metrics have room for."""
         if not self.sources:
             return None
@@ -268,12 +268,12 @@ class Worker:
 
 
 def _watched_sources(path: Any) -> tuple[str, ...]:
-    """The sources that are watched; none without a valid usual.json beside the model."""
+    """The sources that are watched; none without a valid reference_rates.json beside the model."""
     if not Path(path).exists():
         return ()  # loading says so
     try:
         found = read_usual(path)
-        return () if found is None else Usual.from_dict(found["usual"]).sources
+        return () if found is None else ReferenceRates.from_dict(found["usual"]).sources
     except PartitaError as exc:
         log(f"warning: sources are not watched: {exc}")
         return ()

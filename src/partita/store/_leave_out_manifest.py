@@ -21,7 +21,7 @@ def leave_out_facts(model: Any) -> dict[str, Any]:
     # of what was fitted: settings may have been changed since
     training = model.training
     if hasattr(model, "estimators_"):
-        training = "trusted" if model._trusts_training else "attackable"
+        training = "trusted" if model.trusts_training else "attackable"
     return {
         "radius": int(model.partition_.radius),
         "left_out": [list(groups) for groups in model.partition_.left_out],

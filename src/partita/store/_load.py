@@ -147,7 +147,7 @@ def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> An
         return load_estimator(name, read_checked(read, name, files[name]), trusted)
 
     networks = content.get("networks")
-    names = [] if networks is not None else submodel_files(files, model._n_fitted)
+    names = [] if networks is not None else submodel_files(files, model.n_fitted)
     found = {
         part: estimator(name)
         for part in OTHER_ESTIMATORS
@@ -222,7 +222,7 @@ def _networks(read: Read, files: Files, facts: Any, model: Any) -> Any:
         raise StoreError("the networks' file is missing: the stored model is incomplete")
     if not hasattr(model, "classes_"):
         raise StoreError(f"{MANIFEST} is damaged: a model of numbers has no networks")
-    columns = [model._columns(t) for t in range(len(model.partition_))]
+    columns = [model.columns_of(t) for t in range(len(model.partition_))]
     return from_bytes(read_checked(read, name, files[name]), facts, model.classes_, columns)
 
 

@@ -143,8 +143,8 @@ def whole_number(value: Any, name: str, least: int | None = 0) -> int:
 def gate_of(manifest: dict[str, Any], model: Any) -> int:
     """The least radius at which the vote decides, of a model of labels with a fallback."""
     gate = whole_number(manifest["gate"], "gate")
-    if model._task != "classification" or gate >= MOST_GATE:
-        raise StoreError(f"{MANIFEST} is damaged: gate is {gate}, in a model of {model._task}")
+    if model.task != "classification" or gate >= MOST_GATE:
+        raise StoreError(f"{MANIFEST} is damaged: gate is {gate}, in a model of {model.task}")
     return gate
 
 
@@ -185,7 +185,7 @@ def check_consistent(model: Any) -> None:
             != np.asarray(one_vote, dtype=np.float32).tolist()
         ):
             raise StoreError(f"{MANIFEST} is damaged: the fixed vote does not fit the labels")
-    is_regressor = model._task == "regression"
+    is_regressor = model.task == "regression"
     if (
         isinstance(model.rule_, Median | PooledValues) != is_regressor
         or hasattr(model, "classes_") == is_regressor

@@ -14,7 +14,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.atomic import write_atomic
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..ensemble._joint_training import were_trained_jointly
 from ..errors import InputError
 from ._archive import is_stored_model
@@ -77,7 +77,7 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     >>> bool((store.load(path).ballots(X) == clf.ballots(X)).all())
     True
     """
-    if not isinstance(model, FeaturePartitionEnsemble):
+    if not isinstance(model, Ensemble):
         raise InputError(
             f"model is a {type(model).__name__}: give a fitted FeaturePartitionClassifier or "
             "FeaturePartitionRegressor"

@@ -24,17 +24,17 @@ def check_submodels(model: Any) -> None:
     if were_trained_jointly(model.estimators_):  # their facts are compared when they are read
         return
     leaves_out = isinstance(model, LeaveOutEnsemble)
-    masked = leaves_out and model._trusts_training
+    masked = leaves_out and model.trusts_training
     for t, submodel in enumerate(model.estimators_):
-        _check_columns(model, submodel, everything if masked else model._columns(t))
+        _check_columns(model, submodel, everything if masked else model.columns_of(t))
         _check_labels(model, submodel)
     if leaves_out:
         if model._with_fallback and model.rule_.as_probabilities != hasattr(
-            model._submodel(), "predict_proba"
+            model.unfitted_submodel(), "predict_proba"
         ):
             raise _contradiction("probabilities do not go with its estimator")
         return
-    model._check_rule(model.rule_, model._submodel())
+    model._check_rule(model.rule_, model.unfitted_submodel())
 
 
 def _check_columns(model: Any, submodel: Any, columns: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""What is usual, kept beside a stored model: ``usual.json``, which the model itself does not need.
+"""Keep reference rates beside a stored model: ``reference_rates.json``, which it does not need.
 
 The file names the manifest it was learnt with, since a folder may be given a new model later. It is
 written in one step, and no other file of the model is touched.
@@ -18,7 +18,7 @@ from ._archive import open_archive
 from ._layout import MANIFEST
 from ._manifest_checks import LARGEST_MANIFEST
 
-USUAL = "usual.json"
+USUAL = "reference_rates.json"
 FORMAT = 1
 
 

@@ -231,7 +231,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.grid_, self.windows_ = grid.shape, masks.reshape(-1, height, width)
         self.left_out_, self.n_features_in_ = left_out, int(np.prod(self.image_shape))
         sides = " or ".join(f"{tall} x {wide}" for tall, wide in shapes)
-        trusted = (TRAINING_IMAGES if self._trusts_training else OTHER_PLACES,)
+        trusted = (TRAINING_IMAGES if self.trusts_training else OTHER_PLACES,)
         self.counts_ = Counts(f"patches of {sides} pixels", int(self.n_patches), trusted)
         return self
 
@@ -273,13 +273,13 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return Certificates(np.asarray(self.classes_[labels]), radius, None, self.counts_)
 
     @property
-    def _trusts_training(self) -> bool:
+    def trusts_training(self) -> bool:
         return isinstance(self.networks_[0], WindowNetwork)  # `training` may be set anew
 
     @property
     def _covers(self) -> tuple[str, ...]:
         """What the certificates cover, in the words of partita.compare."""
-        return ("patch",) if self._trusts_training else ("patch", "patch at its place in training")
+        return ("patch",) if self.trusts_training else ("patch", "patch at its place in training")
 
     def _settle(
         self, X: Any, verb: str, settle: Callable[[SettledVotes], tuple[Array, ...]]
@@ -301,7 +301,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _votes(self, images: Array) -> Callable[[Array, Array], Array]:
         """Return what answers questions about these images (images, pixels, channels)."""
         n_models, n_windows = self.left_out_.shape
-        if self._trusts_training:
+        if self.trusts_training:
             sets = np.nonzero(self.left_out_)[1].reshape(n_models, -1)
             return TrustedVotes(self.networks_, images, sets, n_windows)
         of_networks = self.networks_left_out_

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from ._offset_search import search_offsets
     from ._rule_search import search_rules
     from ._sweep import sweep
-    from ._usual import Usual, learn_usual
+    from ._usual import ReferenceRates, learn_usual
     from ._watch import Watcher, watch
     from ._watch_result import Alarm, WatchResult
 
 __all__ = [
     "Alarm",
     "Choice",
-    "Usual",
+    "ReferenceRates",
     "WatchResult",
     "Watcher",
     "certify_parquet",
@@ -44,7 +44,7 @@ __getattr__, __dir__ = lazy_names(
     {
         "Alarm": "_watch_result",
         "Choice": "_choice",
-        "Usual": "_usual",
+        "ReferenceRates": "_usual",
         "WatchResult": "_watch_result",
         "Watcher": "_watch",
         "certify_parquet": "_certify_file",

@@ -68,7 +68,7 @@ class Candidate:
         if variant.rule is not None:
             made.set_params(rule=copy(variant.rule))
         if variant.gate is not None:
-            made.set_params(fallback=clone(made._submodel()), gate=variant.gate)
+            made.set_params(fallback=clone(made.unfitted_submodel()), gate=variant.gate)
         return made
 
 

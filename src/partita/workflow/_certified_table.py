@@ -15,6 +15,7 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
+from ..ensemble import FittedEnsemble
 from ..ensemble._full_model import full_predictions
 from ..rules import Gated, Rule
 from ..rules._statements import Statement
@@ -44,7 +45,7 @@ class CertifiedTable:
         Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
     """
 
-    model: Any
+    model: FittedEnsemble
     table: Table
     ballots: Ballots
     tolerance: float | None = None
@@ -55,7 +56,7 @@ class CertifiedTable:
     @classmethod
     def of(
         cls,
-        model: Any,
+        model: FittedEnsemble,
         X: Any,
         tolerance: float | None = None,
         relative: float | None = None,
@@ -64,9 +65,9 @@ class CertifiedTable:
         **more: Any,
     ) -> Self:
         """Ask every submodel about the rows of X, once; ``silent``: as ``certify`` takes it."""
-        TASKS[model._task].check_tolerance(tolerance, relative)
-        table, ballots = model._ballots(X, silent)
-        return cls(model, table, ballots, tolerance, relative, truth, **more)
+        TASKS[model.task].check_tolerance(tolerance, relative)
+        table = model.read(X, silent)
+        return cls(model, table, model.ballots(table, silent), tolerance, relative, truth, **more)
 
     def under(self, rule: Rule) -> Self:
         """The same ballots, decided and certified by another rule, behind the same gate."""
@@ -99,7 +100,7 @@ class CertifiedTable:
     @cached_property
     def prediction(self) -> Array:
         """One label or value per row."""
-        return np.asarray(self.model._decide(self.ballots))
+        return np.asarray(self.model.decide(self.ballots))
 
     @cached_property
     def by_fallback(self) -> Array:
@@ -113,7 +114,7 @@ class CertifiedTable:
     def statement(self) -> Statement | None:
         """What is certified of each row; None for a regressor without a tolerance."""
         around = self.truth if self.by_truth else None
-        statement: Statement | None = self.model._statement(
+        statement: Statement | None = self.model.statement(
             self.prediction, self.tolerance, self.relative, around
         )
         return statement
@@ -123,7 +124,7 @@ class CertifiedTable:
         """The certificates of the statement; None where nothing is stated."""
         if self.statement is None:
             return None
-        proof: Certificates = self.model._certificates(self.ballots, self.statement, self.table)
+        proof: Certificates = self.model.certificates(self.ballots, self.statement, self.table)
         return proof
 
     @cached_property
@@ -143,7 +144,7 @@ class CertifiedTable:
         """Which of these predictions, one per row, are right; the truth must be known."""
         assert self.truth is not None
         return np.asarray(
-            self.model._correct(predictions, self.truth, self.tolerance, self.relative)
+            self.model.correct(predictions, self.truth, self.tolerance, self.relative)
         )
 
     @cached_property
@@ -172,13 +173,13 @@ class CertifiedTable:
     @cached_property
     def intervals(self) -> dict[int, tuple[Array, Array]]:
         """The lowest and highest value that r units can bring about, by r; none for labels."""
-        return dict(self.model._intervals(self.ballots))
+        return dict(self.model.intervals(self.ballots))
 
     def agreement(self) -> Array:
         """For every submodel, the share of rows in which its own vote fulfils the statement."""
         if self.statement is None:
             return np.full(self.ballots.shape[1], np.nan)
-        holds = self.statement.holds(self.model._votes(self.ballots))
+        holds = self.statement.holds(self.model.votes(self.ballots))
         if self.ballots.abstentions is None:
             return np.asarray(holds.mean(axis=0))
         voted = ~self.ballots.abstentions.submodels

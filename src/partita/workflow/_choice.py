@@ -17,7 +17,7 @@ CERTIFIED, BALANCED, ACCURACY = "certified", "balanced", "accuracy="
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class Evaluation:
     """One setting on the validation rows, or its means over splits of a trusted sample.
 
     Attributes
@@ -73,7 +73,7 @@ class Choice:
     ----------
     radius : int
         What is certified counts at this radius.
-    settings : list of Judged
+    settings : list of Evaluation
         All settings, in the order they were tried.
     one_model : dict
         ``accuracy`` and ``balanced`` of one model on all columns, which proves nothing.
@@ -85,7 +85,7 @@ class Choice:
         Number of validation rows.
     want : str
         What the recommendation goes by.
-    best : Judged or None
+    best : Evaluation or None
         The recommended setting; None where no setting is better than a constant.
     reason : str
         Why this one, or why none.
@@ -109,13 +109,13 @@ class Choice:
     """
 
     radius: int
-    settings: list[Judged]
+    settings: list[Evaluation]
     one_model: dict[str, Any]
     constant: dict[str, Any]
     counts: str
     rows: int
     want: str
-    best: Judged | None
+    best: Evaluation | None
     reason: str
     chosen: str = ON_TRAINING
 
@@ -138,7 +138,7 @@ class Choice:
         return self.best.estimator
 
     @property
-    def frontier(self) -> list[Judged]:
+    def frontier(self) -> list[Evaluation]:
         """The settings that no other one beats in both, the least accurate first."""
         useful = [one for one in self.settings if not one.nearly_constant]
         return frontier(useful)
@@ -253,7 +253,7 @@ class Choice:
         return picture.getvalue()
 
 
-def mean_judged(same: Sequence[Judged]) -> Judged:
+def mean_evaluation(same: Sequence[Evaluation]) -> Evaluation:
     """One setting's results over several splits: shares are means, warnings are of all."""
     shares = ("accuracy", "certified", "balanced", "certified_balanced", "seconds")
     means: dict[str, Any] = {name: mean([getattr(one, name) for one in same]) for name in shares}
@@ -265,9 +265,9 @@ def mean_judged(same: Sequence[Judged]) -> Judged:
     )
 
 
-def frontier(settings: Sequence[Judged]) -> list[Judged]:
+def frontier(settings: Sequence[Evaluation]) -> list[Evaluation]:
     """The settings that no other one beats in both, the least accurate first."""
-    best: list[Judged] = []
+    best: list[Evaluation] = []
     for one in sorted(settings, key=lambda one: (-one.accuracy, -one.certified)):
         if not best or one.certified > best[-1].certified:
             best.append(one)
@@ -290,8 +290,8 @@ def check_want(want: str) -> float | None:
 
 
 def recommend(
-    settings: Sequence[Judged], want: str, constant: dict[str, Any], by_labels: bool
-) -> tuple[Judged | None, str]:
+    settings: Sequence[Evaluation], want: str, constant: dict[str, Any], by_labels: bool
+) -> tuple[Evaluation | None, str]:
     """The setting that a wish leads to, and why; None where a constant answer does as well.
 
     A setting must prove more than the best constant answer does, by accuracy or, for labels, by the
@@ -301,7 +301,7 @@ def recommend(
     if want == BALANCED and not by_labels:
         raise InputError("want is 'balanced', which is for labels: give certified or accuracy=...")
 
-    def is_useful(one: Judged) -> bool:
+    def is_useful(one: Evaluation) -> bool:
         if one.nearly_constant:
             return False
         by_recall = by_labels and (one.certified_balanced or 0) > constant["balanced"]

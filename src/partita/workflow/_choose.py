@@ -32,8 +32,8 @@ from ..rules import Gated
 from ..tables._memory import open_table
 from ._candidates import Candidate, Variant, candidates
 from ._certified_table import CertifiedTable
-from ._choice import Choice, Judged, check_want, mean_judged, recommend
-from ._choose_parts import Parts
+from ._choice import Choice, Evaluation, check_want, mean_evaluation, recommend
+from ._choose_parts import ResultCache
 from ._reference_splits import mean_shares, reference_splits, without_warnings_of_trials
 from ._tasks import TASKS, Task
 from ._wording import ON_REFERENCE, ON_TRAINING
@@ -232,7 +232,7 @@ def choose_among(
     submodels: Sequence[int] | None = None,
     groups: Sequence[int] | None = None,
     verbose: int = 0,
-    parts: Parts | None = None,
+    parts: ResultCache | None = None,
     fallback_name: str = "auto",
     chosen: str = ON_TRAINING,
 ) -> Choice:
@@ -241,10 +241,10 @@ def choose_among(
     ``chosen``: whether the rows to learn from are of the training table or of a trusted sample.
     """
     (partition, _), train, valid = rows[0]
-    task = TASKS[partition._task]
+    task = TASKS[partition.task]
     task.check_tolerance(tolerance, relative, needed=True)
     check_want(want)
-    labels = partition._task == "classification"
+    labels = partition.task == "classification"
     probe = clone(partition)
     table = probe._open(train[0], reset=True)
     names = Columns(probe._column_names(table), table.labels)
@@ -258,7 +258,7 @@ def choose_among(
         _Judge(one.train, one.valid, radius, (tolerance, relative), one.pair[0], fallback_name)
         for one in rows
     ]
-    tried: list[Judged] = []
+    tried: list[Evaluation] = []
     every = list(
         zip(
             *(candidates(*one.pair, n_units, radius, labels, submodels, groups) for one in rows),
@@ -273,7 +273,7 @@ def choose_among(
         known = None if parts is None else parts.read(number, candidate)
         if known is None:
             found = [judge.judged(one) for judge, one in zip(judges, same, strict=True)]
-            known = [mean_judged(entries) for entries in zip(*found, strict=True)]
+            known = [mean_evaluation(entries) for entries in zip(*found, strict=True)]
             if parts is not None:
                 parts.write(number, candidate, known)
         tried += known
@@ -313,13 +313,13 @@ class _Judge:
         fallback_name: str,
     ) -> None:
         self.train, self.valid, self.radius, self.tolerances = train, valid, radius, tolerances
-        self.task = TASKS[ensemble._task]
+        self.task = TASKS[ensemble.task]
         self.ensemble = ensemble
         self.fallback: Any = None  # one model on all columns, fitted once
         self.fallback_name = fallback_name
         self._one_model: Array | None = None
 
-    def judged(self, candidate: Candidate) -> list[Judged]:
+    def judged(self, candidate: Candidate) -> list[Evaluation]:
         """Every variant of a candidate, fitted once."""
         started = time.perf_counter()
         with without_warnings_of_trials():
@@ -340,21 +340,21 @@ class _Judge:
                 self.fallback = fit_full_model(whole, *self.train)
                 whole._plan(*self.train)
             whole.full_model_ = self.fallback
-            found = full_predictions(whole, whole._open(self.valid[0], reset=False))
+            found = full_predictions(whole, whole.read(self.valid[0]))
             self._one_model = np.empty(0) if found is None else found
         return self._one_model
 
     def _under(self, certified: CertifiedTable, variant: Variant) -> CertifiedTable:
         """The same ballots under another rule, or with the full model behind them."""
-        model = certified.model
+        model: Any = certified.model
         if variant.rule is not None:
-            rule = model._resolve_rule(copy(variant.rule), model._submodel(), self.train[1])
+            rule = model.resolve_rule(copy(variant.rule), model.unfitted_submodel(), self.train[1])
             return certified.under(rule)
         if variant.gate is None or self.fallback is None:
             return certified
         gated = copy(model)
         gated.fallback, gated.gate, gated.fallback_model_ = (
-            model._submodel(),
+            model.unfitted_submodel(),
             variant.gate,
             self.fallback,
         )
@@ -364,7 +364,7 @@ class _Judge:
 
     def _entry(
         self, candidate: Candidate, variant: Variant, certified: CertifiedTable, seconds: float
-    ) -> Judged:
+    ) -> Evaluation:
         proof, truth = certified.against_truth.proof, self.valid[1]
         assert proof is not None
         accuracy, certain = (certified_accuracy(truth, proof, r) for r in (0, self.radius))
@@ -379,7 +379,7 @@ class _Judge:
         options = candidate.options | variant.options
         if variant.gate is not None:
             options = candidate.options | {"fallback": self.fallback_name} | variant.options
-        return Judged(
+        return Evaluation(
             candidate.method,
             options,
             accuracy,
@@ -397,7 +397,7 @@ class _Judge:
         predicted, truth = self._fit_full_model(), self.valid[1]
         if len(predicted) == 0:
             return {"accuracy": float("nan"), "balanced": None}
-        right = self.ensemble._correct(predicted, truth, *self.tolerances)
+        right = self.ensemble.correct(predicted, truth, *self.tolerances)
         balanced = None
         if self.task.label_counts(truth):
             balanced = float(np.mean([right[truth == label].mean() for label in np.unique(truth)]))

@@ -14,7 +14,7 @@ from .._support.json_values import json_value
 from ..errors import InputError
 from ._choice import Choice
 from ._choose import Part, choose_among
-from ._choose_parts import Parts
+from ._choose_parts import ResultCache
 from ._held_out import HeldOut, parts_of
 from ._sweep import request_facts, result_key
 from ._sweep_grid import Trial
@@ -25,7 +25,7 @@ PART = re.compile(r"candidate-\d{3}-[0-9a-f]{16}\.json")
 
 
 @dataclass(frozen=True)
-class Wish:
+class Objective:
     """What ``partita sweep --radius`` asks for.
 
     Attributes
@@ -46,7 +46,7 @@ class Wish:
 
 def choose_file(
     training: TrainingTable,
-    wish: Wish,
+    objective: Objective,
     out: Any,
     trial: Trial,
     jobs: int | None = None,
@@ -65,23 +65,23 @@ def choose_file(
             one.training.ensemble(
                 trial.estimator, training.task.rule(None), "auto", trial.seed, verbose
             ),
-            one.training.leave_out_ensemble(trial.estimator, wish.radius, trial.seed, verbose),
+            one.training.leave_out_ensemble(trial.estimator, objective.radius, trial.seed, verbose),
         )
         for ensemble in pair:
             ensemble.set_params(n_jobs=jobs)
         folds.append(Part(pair, (one.learn, one.y), (one.table, one.truth)))
-    facts = request_facts(training, trial, rows, []) | {"radius": wish.radius}
+    facts = request_facts(training, trial, rows, []) | {"radius": objective.radius}
     key = result_key(training, trial, facts)
     found = choose_among(
         folds,
-        wish.radius,
-        wish.want,
+        objective.radius,
+        objective.want,
         trial.tolerance,
         trial.relative,
-        wish.submodels,
-        wish.groups,
+        objective.submodels,
+        objective.groups,
         verbose,
-        parts=Parts(folder, key, training.check_unchanged),
+        parts=ResultCache(folder, key, training.check_unchanged),
         fallback_name=trial.estimator,
         chosen=ON_TRAINING if training.reference is None else ON_REFERENCE,
     )

@@ -8,11 +8,11 @@ from pathlib import Path
 from .._support.atomic import write_atomic
 from .._support.json_values import json_value
 from ._candidates import Candidate
-from ._choice import Judged
+from ._choice import Evaluation
 
 
 @dataclass(frozen=True)
-class Parts:
+class ResultCache:
     """Where candidates that were judged are stored until all are.
 
     Attributes
@@ -29,7 +29,7 @@ class Parts:
     key: str
     check: Callable[[], None] = lambda: None
 
-    def read(self, number: int, candidate: Candidate) -> list[Judged] | None:
+    def read(self, number: int, candidate: Candidate) -> list[Evaluation] | None:
         """What was judged of a candidate; None where that is not known."""
         try:
             stored = json.loads(self._place(number).read_bytes())
@@ -38,11 +38,11 @@ class Parts:
         if stored["options"] != candidate.options:
             return None
         return [
-            Judged(**one, estimator=candidate.estimator(candidate.variants[k]))
+            Evaluation(**one, estimator=candidate.estimator(candidate.variants[k]))
             for k, one in stored["judged"]
         ]
 
-    def write(self, number: int, candidate: Candidate, judged: list[Judged]) -> None:
+    def write(self, number: int, candidate: Candidate, judged: list[Evaluation]) -> None:
         """Store what was judged of a candidate, its variants by their positions."""
         self.check()
         plain = [

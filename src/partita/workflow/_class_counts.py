@@ -90,7 +90,7 @@ def kept_predictions(pairs: Pairs, length: int | None = None) -> dict[Any, list[
     return {label: _at_radii(by_label[label], length).tolist() for label in _sorted(by_label)}
 
 
-def beside_the_commonest(pairs: Pairs, length: int) -> dict[str, Any] | None:
+def minority_summary(pairs: Pairs, length: int) -> dict[str, Any] | None:
     """What is certified at r = 0, 1, ... of labels other than the one predicted most often.
 
     ``label``: that one, and ``kept`` how many of its predictions stay. ``rows``: rows of other

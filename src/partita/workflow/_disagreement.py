@@ -8,12 +8,13 @@ tables or words.
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from .._support.types import Array
 from ..ballots import Ballots
+from ..ensemble import FittedEnsemble
 from ..rules._agreement_frontier import blocks
 from ..rules._left_out import supersets
 from ..rules._pooled import PooledLabels, PooledRule
@@ -47,7 +48,7 @@ class Disagreement:
     said: Array
 
     @classmethod
-    def of(cls, model: Any, ballots: Ballots) -> "Self | None":
+    def of(cls, model: FittedEnsemble, ballots: Ballots) -> "Self | None":
         """Ask the models of an ensemble; None where its submodels do not leave units out."""
         rule = model.rule_
         if not isinstance(rule, PooledRule) or ballots.abstentions is not None:

@@ -6,12 +6,12 @@ a wrong outcome would look innocent, and all others guilty. Nothing here knows w
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from .._support.types import Array
 from ..ballots import Ballots
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..partition._partition import Partition
 from ..rules import TopK
@@ -49,7 +49,7 @@ class Evidence:
         return np.asarray((self.score > thresholds) & self.counted)
 
 
-def source_units(model: Any) -> list[list[str]]:
+def source_units(model: FittedEnsemble) -> list[list[str]]:
     """The units of every source that is watched: of a submodel, of a group, or one each."""
     names = model.units_.names
     if isinstance(model.rule_, PooledRule):
@@ -75,7 +75,7 @@ def source_names(units: list[list[str]]) -> list[str]:
     return [f"{number}: {name}" for number, name in enumerate(names)]
 
 
-def evidence(model: Any, ballots: Ballots) -> Evidence:
+def evidence(model: FittedEnsemble, ballots: Ballots) -> Evidence:
     """What ballots say about every source.
 
     Parameters
@@ -94,9 +94,9 @@ def evidence(model: Any, ballots: Ballots) -> Evidence:
     of_labels = hasattr(model, "classes_")
     if of_labels:
         proof = model.rule_.certify(ballots)
-        together = (proof.radius < 1 + model._gate()).astype(np.float64)
+        together = (proof.radius < 1 + model.gate_).astype(np.float64)
     else:
-        low, high = model._interval(ballots, 1)
+        low, high = ballots.rule.interval(ballots, 1)
         with np.errstate(over="ignore"):
             together = high - low
     if found is not None:
@@ -121,7 +121,7 @@ def evidence(model: Any, ballots: Ballots) -> Evidence:
     )
 
 
-def _by_source(model: Any, of_submodels: Array) -> Array:
+def _by_source(model: FittedEnsemble, of_submodels: Array) -> Array:
     """Scores by source: those of submodels, or for overlapping sets a unit's lower median.
 
     A unit contradicts the outcome if more than half of its submodels do.

@@ -14,7 +14,7 @@ from sklearn import get_config
 
 from .._support.parallel import run_each
 from .._support.progress import Progress, log
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..ensemble._batches import check_batches
 from ..ensemble._canary import CURE, canaries
 from ..ensemble._failures import warn_of_failures
@@ -110,7 +110,7 @@ def fit_parquet(
     >>> found["certified_accuracy"][2] > 0.5
     True
     """
-    if not isinstance(ensemble, FeaturePartitionEnsemble):
+    if not isinstance(ensemble, Ensemble):
         raise InputError(
             f"ensemble is a {type(ensemble).__name__}: give a FeaturePartitionClassifier or "
             "FeaturePartitionRegressor"
@@ -118,7 +118,7 @@ def fit_parquet(
     names = () if isinstance(ensemble.trusted, str) else ensemble.trusted
     trusted = [name for name in names if isinstance(name, str)]
     units_file = UnitsFile(trusted=trusted, ignore=list(ignore))
-    training = open_training(data, target, units_file, ensemble._task, split)
+    training = open_training(data, target, units_file, ensemble.task, split)
     return fit_training(training, ensemble, out, cluster=cluster, batch_rows=batch_rows)[1]
 
 

@@ -196,7 +196,7 @@ def search_offsets(
         moved = Tournament(rule.margin, rule.prior, votes.tolist(), rule.shares)
         table = certified.under(moved)
         rows.append({"offset": offset} | _numbers_of(table, truth, positive, int(radius)))
-        model = copy(table.model)
+        model: Any = copy(table.model)
         model.rule = moved
         models.append(model)
     return OffsetSearch(positive, int(radius), rows, models)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.arrays import array_of
 from .._support.numbers import check_whole
 from .._support.optional import require
-from ..ensemble._base import FeaturePartitionEnsemble
+from ..ensemble._base import Ensemble
 from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
 from ..ensemble._failures import failure_banner
 from ..ensemble._leave_out import LeaveOutEnsemble
@@ -133,7 +133,7 @@ def search_rules(
     >>> found.best_estimator.certify(X[1::2]).counts.what
     'columns'
     """
-    if not isinstance(ensemble, FeaturePartitionEnsemble):
+    if not isinstance(ensemble, Ensemble):
         raise InputError(
             f"ensemble is a {type(ensemble).__name__}: give a fitted FeaturePartitionClassifier "
             "or FeaturePartitionRegressor (of a Pipeline, its last step, with rows that went "
@@ -157,7 +157,7 @@ def search_rules(
     tables = [ballots.under(rule) for rule in resolved]
     scores = [_score(table, radius, score) for table in tables]
     best = int(np.argmax(scores))
-    model = tables[best].model
+    model: Any = tables[best].model
     model.rule = given[best]
     empty = _constant_warnings(tables[best])
     for message in empty:
@@ -193,7 +193,7 @@ def _resolved(ensemble: Any, rule: Rule, y_train: Any) -> Rule:
                 "ensemble's rule does not have"
             )
     labels = None if y_train is None else array_of("y_train", y_train)
-    resolved: Rule = ensemble._resolve_rule(rule, ensemble._submodel(), labels)
+    resolved: Rule = ensemble.resolve_rule(rule, ensemble.unfitted_submodel(), labels)
     return resolved
 
 
@@ -210,12 +210,12 @@ def _score(certified: CertifiedTable, radius: int, score: Any) -> float:
 def _constant_warnings(certified: CertifiedTable) -> list[str]:
     """What to warn of where nearly all rows get one label under the chosen rule."""
     model, rows = certified.model, len(certified)
-    predicted = TASKS[model._task].label_counts(certified.prediction)
+    predicted = TASKS[model.task].label_counts(certified.prediction)
     if not predicted or rows < ENOUGH_ROWS or len(model.classes_) < 2:
         return []
     label, count = predicted.most_common(1)[0]
     assert certified.truth is not None
-    common = max(TASKS[model._task].label_counts(certified.truth).values()) / rows
+    common = max(TASKS[model.task].label_counts(certified.truth).values()) / rows
     if not is_nearly_constant(count / rows, common):
         return []
     return [

@@ -16,7 +16,7 @@ from ..tables._file import Split
 from ..tables._fingerprint import footers_of, sha256_of
 from ._schema import Schema
 from ._tasks import TASKS
-from ._usual import Usual
+from ._usual import ReferenceRates
 from ._wording import CHOSEN
 
 
@@ -63,17 +63,17 @@ class StoredModel:
             about.get("ignore", []),
             about.get("target"),
             about.get("target_kind"),
-            TASKS[self.model._task],
+            TASKS[self.model.task],
             CsvOptions().with_fallback(about.get("csv")),
         )
 
     @cached_property
-    def usual(self) -> Usual | None:
+    def usual(self) -> ReferenceRates | None:
         """What is usual on clean rows; None where ``partita watch --usual`` did not learn it."""
         found = read_usual(self.path)
         if found is None:
             return None
-        usual = Usual.from_dict(found["usual"])
+        usual = ReferenceRates.from_dict(found["usual"])
         usual.check_model(self.model)
         return usual
 

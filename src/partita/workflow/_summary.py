@@ -20,10 +20,10 @@ from ._certified_table import CertifiedTable
 from ._class_counts import (
     Pairs,
     add_pairs,
-    beside_the_commonest,
     class_numbers,
     count_pairs,
     kept_predictions,
+    minority_summary,
 )
 from ._silence_counts import SilenceCounts
 from ._tasks import TASKS
@@ -102,7 +102,7 @@ class Summary:
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
         """Count the rows of a certified table."""
         model, proof, truth = certified.model, certified.proof, certified.truth
-        task = TASKS[model._task]
+        task = TASKS[model.task]
         intervals = {} if proof is not None else certified.intervals
         summary = cls(
             counts=model.counts_,
@@ -114,7 +114,7 @@ class Summary:
             predicted=task.label_counts(certified.prediction),
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if certified.gate else None,
-            cure=model._constant_cure,
+            cure=model.constant_cure,
             silence=SilenceCounts.of(certified),
         )
         if proof is not None and summary.predicted:
@@ -124,7 +124,7 @@ class Summary:
         if truth is None or proof is None:
             return summary
         summary.right, summary.right_by_label = _right(certified, truth)
-        summary.constant = model._usual_value
+        summary.constant = model.usual_value
         if summary.constant is not None:
             always = np.full(len(truth), summary.constant)
             summary.constant_right = int(np.count_nonzero(certified.correct(always)))
@@ -210,7 +210,7 @@ class Summary:
 
     def _majority_warnings(self) -> list[str]:
         """Whether nearly all that is certified at a small radius is one label."""
-        found = beside_the_commonest(self.pairs, LOOKED_AT + 1)
+        found = minority_summary(self.pairs, LOOKED_AT + 1)
         if found is None:
             return []
         for radius in range(1, LOOKED_AT + 1):
@@ -322,7 +322,7 @@ def _right(
     proof = certified.against_truth.proof
     assert proof is not None
     radii = np.maximum(correct_radius(truth, proof), -1).astype(np.int64)
-    labels = TASKS[certified.model._task].label_counts(truth)
+    labels = TASKS[certified.model.task].label_counts(truth)
     by_label = {label: Counter(radii[truth == label].tolist()) for label in labels}
     return Counter(radii.tolist()), by_label
 

@@ -1,6 +1,6 @@
 """Labels or numbers: everything in the workflow that differs between the two tasks.
 
-A fitted ensemble answers for itself (``model._task``, ``model._statement``, ...). What must be
+A fitted ensemble answers for itself (``model.task``, ``model._statement``, ...). What must be
 decided before there is one is decided here: how a target is read, which rules and estimators go
 with it, and which constant answer is best. Nothing here reads files.
 """

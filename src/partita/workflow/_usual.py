@@ -1,7 +1,7 @@
 """What is usual: how often each source contradicts the outcome on clean rows.
 
 The rows must be ones that the model was not fitted on, or the rates are too low. A bound on a rate
-must hold for thresholds that were learnt from the same rows too (:meth:`Usual.at_most`).
+must hold for thresholds that were learnt from the same rows too (:meth:`ReferenceRates.at_most`).
 """
 
 import hashlib
@@ -19,6 +19,7 @@ from .._support.json_values import json_value
 from .._support.numbers import check_whole
 from .._support.types import Array
 from ..ballots import Ballots
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ._evidence import ALL_SOURCES, Evidence, evidence, source_names, source_units
 from ._wording import percent
@@ -29,7 +30,7 @@ CHANCE = 1e-4  # with which independent clean rows are called dependent
 
 
 @dataclass(frozen=True, eq=False)
-class Usual:
+class ReferenceRates:
     """How often each source contradicts the outcome on clean rows.
 
     Make one with :func:`learn_usual`. The last entry of every list is about all sources together:
@@ -102,7 +103,7 @@ class Usual:
         _, upper = clopper_pearson(self.contradictions, np.maximum(self.counted, 1), level)
         return np.where(self.counted > 0, upper, 1.0)
 
-    def check_model(self, model: Any) -> None:
+    def check_model(self, model: FittedEnsemble) -> None:
         """Refuse a model with other sources.
 
         Parameters
@@ -148,7 +149,7 @@ class Usual:
 
         Returns
         -------
-        Usual
+        ReferenceRates
             Equal to the one that was written.
 
         Raises
@@ -192,10 +193,10 @@ class Usual:
                 self.sources, self.rates.tolist(), self.counted.tolist(), strict=True
             )
         ]
-        return "\n".join([f"Usual contradictions on {self.rows:,} clean rows", *lines])
+        return "\n".join([f"ReferenceRates contradictions on {self.rows:,} clean rows", *lines])
 
 
-def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
+def learn_usual(model: FittedEnsemble, X: Any, *, every: int = 1) -> ReferenceRates:
     """Learn how often each source contradicts the outcome while nothing is wrong.
 
     Parameters
@@ -211,7 +212,7 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
 
     Returns
     -------
-    Usual
+    ReferenceRates
         Rates for :func:`watch`.
 
     Raises
@@ -243,7 +244,7 @@ def learn_usual(model: Any, X: Any, *, every: int = 1) -> Usual:
     return usual_of(model, [model.ballots(X)], every)
 
 
-def usual_of(model: Any, pieces: Iterable[Ballots], every: int = 1) -> Usual:
+def usual_of(model: FittedEnsemble, pieces: Iterable[Ballots], every: int = 1) -> ReferenceRates:
     """What :func:`learn_usual` finds, from ballots of the clean rows in pieces."""
     check_whole("every", every, 1)
     n_rows, found = 0, []
@@ -269,10 +270,10 @@ def usual_of(model: Any, pieces: Iterable[Ballots], every: int = 1) -> Usual:
             "table into random order",
             stacklevel=3,
         )
-    return Usual(names, (*(tuple(own) for own in units), ()), n_rows, every, *rates)
+    return ReferenceRates(names, (*(tuple(own) for own in units), ()), n_rows, every, *rates)
 
 
-def fingerprint(usual: Usual) -> str:
+def fingerprint(usual: ReferenceRates) -> str:
     """One hash for all that is usual."""
     return hashlib.sha256(json.dumps(usual.to_dict(), sort_keys=True).encode()).hexdigest()
 

@@ -17,10 +17,11 @@ from .._support.confidence import check_alpha
 from .._support.numbers import check_whole
 from .._support.types import Array
 from ..ballots import Ballots
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ._betting import FACTORS, ROUNDING, Bets
 from ._evidence import evidence
-from ._usual import Usual, fingerprint
+from ._usual import ReferenceRates, fingerprint
 from ._watch_result import Alarm, SourceRate, Trace, WatchResult
 
 AT_ONCE = 4096  # rows, to bound memory
@@ -35,7 +36,7 @@ class Watcher:
     ----------
     model : FeaturePartitionClassifier, FeaturePartitionRegressor or leave-out ensemble
         Fitted.
-    usual : Usual
+    usual : ReferenceRates
         What :func:`learn_usual` found with this model.
     false_alarms : float, default=0.01
         The probability of any false alarm at all, over all sources, however many rows come to this
@@ -67,8 +68,8 @@ class Watcher:
 
     def __init__(
         self,
-        model: Any,
-        usual: Usual,
+        model: FittedEnsemble,
+        usual: ReferenceRates,
         *,
         false_alarms: float = 0.01,
         every: int | None = None,
@@ -121,7 +122,7 @@ class Watcher:
         """
         given = ballots
         if not isinstance(given, Ballots):
-            given = self.model._decided_by_rule(np.asarray(ballots))
+            given = self.model.ballots_from(np.asarray(ballots))
         if times is not None and len(times) != len(given):
             raise InputError(
                 f"times has {len(times)} entries for {len(given)} rows: expected one per row"
@@ -283,9 +284,9 @@ def _hash(state: Mapping[str, Any]) -> str:
 
 
 def watch(
-    model: Any,
+    model: FittedEnsemble,
     X: Any,
-    usual: Usual,
+    usual: ReferenceRates,
     *,
     false_alarms: float = 0.01,
     every: int | None = None,
@@ -305,7 +306,7 @@ def watch(
         Fitted.
     X : array-like or DataFrame of shape (n_samples, n_features)
         New rows, in the order in which they came.
-    usual : Usual
+    usual : ReferenceRates
         What :func:`learn_usual` found with this model.
     false_alarms : float, default=0.01
         The probability of any false alarm at all in this call, over all sources.

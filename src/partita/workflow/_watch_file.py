@@ -16,7 +16,7 @@ from ..tables._file import File
 from ..tables._fingerprint import sha256_of
 from ._prediction_table import PredictionTable, open_prediction_table
 from ._stored_model import StoredModel
-from ._usual import Usual, usual_of
+from ._usual import ReferenceRates, usual_of
 from ._watch import Watcher
 from ._watch_result import WatchResult
 from ._watch_state import StateFile
@@ -30,7 +30,7 @@ def learn_usual_file(
     every: int = 1,
     csv: CsvOptions | None = None,
     verbose: int = 1,
-) -> Usual:
+) -> ReferenceRates:
     """Learn what is usual from a table of clean rows, and keep it with the model.
 
     Parameters
@@ -63,7 +63,7 @@ def learn_usual_file(
 def watch_files(
     stored: StoredModel,
     tables: Sequence[Any],
-    usual: Usual,
+    usual: ReferenceRates,
     false_alarms: float = 0.01,
     every: int | None = None,
     time: str | None = None,
@@ -79,7 +79,7 @@ def watch_files(
         The model.
     tables : sequence of str or path
         .csv or .parquet files, or folders of Parquet files, in their order.
-    usual : Usual
+    usual : ReferenceRates
         What is usual.
     false_alarms : float, default=0.01
         The probability of any false alarm at all, in all calls with the same state; without a
@@ -121,6 +121,6 @@ def _pieces(
     done = 0
     with Progress(verb, source.file.n_rows, "rows", enabled=verbose > 0) as progress:
         for piece in source.file.batches(columns, AT_ONCE):
-            yield piece, source.stored.model._ballots(piece.table(kinds))[1]
+            yield piece, source.stored.model.ballots(piece.table(kinds))
             done += piece.n_rows
             progress.update(done)
