@@ -33,7 +33,7 @@ def test_bad_input_is_one_sentence(names, cause, tmp_path, capsys):
 @pytest.mark.parametrize("name", ["22", "figure3", "ames"])
 def test_the_command_that_a_table_names_makes_that_table(name):
     made = subprocess.run(
-        [*command(name, "full").split(), "--dry-run"],
+        [*command(name, "full").split(), "--dry-run", "--no-print-directory"],
         cwd=ROOT,
         capture_output=True,
         text=True,

@@ -59,7 +59,7 @@ def test_it_learns_from_ablated_images(digits):
     X, y = digits.X_train[:400], digits.y_train[:400]
     assert np.mean(clf.fit(X, y).predict(digits.X_test[:80]) == digits.y_test[:80]) > 0.6
     again = clone(clf).fit(X, y)
-    assert np.array_equal(again._votes(digits.X_test[:5]), clf._votes(digits.X_test[:5]))
+    assert np.array_equal(again.votes(digits.X_test[:5]), clf.votes(digits.X_test[:5]))
 
 
 def test_no_rewritten_pixel_changes_what_all_ablations_of_a_certified_image_say(digits):
