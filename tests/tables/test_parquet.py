@@ -26,6 +26,13 @@ def test_a_submodel_reads_its_own_columns_alone(frame, tmp_path, monkeypatch):
     assert {tuple(names) for names in reads} == {("whole", "flag"), ("y", "flag")}
 
 
+def test_an_index_without_a_name_is_no_column(frame, tmp_path):
+    shuffled = frame.sample(frac=1, random_state=0)
+    shuffled.to_parquet(tmp_path / "t.parquet")
+    assert "__index_level_0__" in pq.read_schema(tmp_path / "t.parquet").names
+    assert open_file(tmp_path / "t.parquet").names == list(frame.columns)
+
+
 @pytest.mark.parametrize("name", ARROW_COLUMNS)
 def test_a_column_that_arrow_would_hide_is_refused(name, tmp_path):
     """If Arrow comes to read such columns, or to add others, this is to be looked at again."""

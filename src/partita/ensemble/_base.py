@@ -108,6 +108,35 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
 
     # ---- fit ----
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit one submodel on each set of columns.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Training rows: a numpy array, a pandas or polars frame, a sparse matrix, or a list of
+            rows.
+        y : array-like of shape (n_samples,)
+            Labels of any type, or numbers for a regressor.
+        sample_weight : array-like of shape (n_samples,), optional
+            Passed to every submodel; an error if the estimator does not take it.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+
+        Raises
+        ------
+        InputError
+            If a parameter or the table is not valid.
+        SubmodelError
+            If a submodel cannot be fitted and ``on_failure="raise"``.
+        SoundnessError
+            If a submodel is another when it is fitted again, so that no radius would hold.
+        """
+        return self._fit(X, y, sample_weight)
+
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit one submodel on each set of columns."""
         table, target, plan = self._plan(X, y, sample_weight)

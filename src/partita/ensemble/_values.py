@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
@@ -26,35 +26,6 @@ class ValueEnsemble(RegressorMixin, Ensemble):
     """Base class of the regressors."""
 
     task: ClassVar[str] = "regression"
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit one submodel on each set of columns.
-
-        Parameters
-        ----------
-        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
-            Training rows: a numpy array, a pandas or polars frame, a sparse matrix, or a list of
-            rows.
-        y : array-like of shape (n_samples,)
-            Numbers.
-        sample_weight : array-like of shape (n_samples,), optional
-            Passed to every submodel; an error if the estimator does not take it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-
-        Raises
-        ------
-        InputError
-            If a parameter or the table is not valid.
-        SubmodelError
-            If a submodel cannot be fitted and ``on_failure="raise"``.
-        SoundnessError
-            If a submodel is another when it is fitted again, so that no radius would hold.
-        """
-        return self._fit(X, y, sample_weight)
 
     def predict(self, X: Any, silent: Any = None) -> Array:
         """Predict values: the median of the submodels' values.

@@ -1,5 +1,6 @@
 """Tables in Parquet: read by column, so that a submodel never loads what it does not own."""
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from ._arrow import arrow_library
 from ._file import File, Split, rows_where
 
 READ_AT_ONCE = 2**16  # rows
+INDEX = re.compile(r"__index_level_\d+__$")  # how pandas stores an index without a name
 # columns that Arrow adds to a table while it reads files
 ARROW_COLUMNS = ("__fragment_index", "__batch_index", "__last_in_fragment", "__filename")
 
@@ -30,7 +32,7 @@ class ParquetFile(File):
         try:
             file_format = pyarrow.dataset.ParquetFileFormat(default_fragment_scan_options=reading)
             self._dataset = pyarrow.dataset.dataset(sorted(parquet_files(path)), format=file_format)
-            self.names = list(self._dataset.schema.names)
+            self.names = [name for name in self._dataset.schema.names if not INDEX.match(name)]
             self._check_names()
             for fragment in self._dataset.get_fragments():
                 self._check_schema(Path(fragment.path), fragment.physical_schema)
