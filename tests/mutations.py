@@ -1588,6 +1588,34 @@ BUGS = [
         'return Tournament(), ""',
         ("tests/test_ballots.py",),
     ),
+    Bug(
+        "overlap, values: a radius counts submodels",
+        "rules/_median.py",
+        "        reach = values.reach if reach is None else reach\n",
+        "",
+        ("tests/ensemble/test_regressor.py",),
+    ),
+    Bug(
+        "overlap, values: an interval counts submodels",
+        "rules/_median.py",
+        "        reach = stretched.reach if reach is None else reach\n",
+        "",
+        ("tests/ensemble/test_regressor.py",),
+    ),
+    Bug(
+        "overlap, top k: a radius counts submodels",
+        "rules/_topk.py",
+        "        reach = checked.reach if reach is None else reach\n",
+        "",
+        ("tests/partition/test_guarantee.py",),
+    ),
+    Bug(
+        "overlap, one attacker: submodels are counted",
+        "collective.py",
+        "        reach = self.ballots.reach if reach is None else reach\n",
+        "",
+        ("tests/test_ballots.py",),
+    ),
 ]
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from partita import (
@@ -143,3 +143,15 @@ def test_chosen_rows_keep_rule_and_fallback():
         assert chosen.rule is ballots.rule
         assert chosen.scores.tolist() == SCORES[1:].tolist()
         assert chosen.fallback.tolist() == [[1.0, 0.0]]
+
+
+def test_one_attacker_owns_units_of_a_models_ballots():
+    """Where submodels share units, the ballots say which each unit reaches."""
+    X, y = load_wine(return_X_y=True)
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=4, spread=2).fit(X[::2], y[::2])
+    ballots, reach = clf.ballots(X[1::2]), clf.partition_.incidence()
+    critical = criticality(ballots)
+    assert critical.shape == (13, len(ballots))
+    assert np.array_equal(critical, criticality(ballots, reach=reach))
+    worst = certify_collective(ballots, 2)
+    assert worst.changed == certify_collective(ballots, 2, reach=reach).changed

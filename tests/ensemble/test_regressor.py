@@ -120,3 +120,20 @@ def test_values_that_are_no_numbers_get_the_centre():
 
     votes = FeaturePartitionRegressor(Wild(), n_submodels=3).fit(X, Y).ballots(X)
     assert np.all(votes == np.median(Y))
+
+
+def test_where_submodels_share_units_a_radius_counts_units():
+    """Ballots bring the reach of the units: rules without it would count submodels."""
+    X, y = load_diabetes(return_X_y=True)
+    reg = FeaturePartitionRegressor(Ridge(), n_submodels=5, spread=2).fit(X[::2], y[::2])
+    values, reach = reg.ballots(X[1::2]).scores, reg.partition_.incidence()
+    proof = reg.certify(X[1::2], tolerance=20)
+    low, high = proof.prediction - 20, proof.prediction + 20
+    expected = reg.rule_.certify(values, low, high, reach=reach).radius
+    alone = reg.rule_.certify(values, low, high).radius
+    assert np.array_equal(proof.radius, expected)
+    assert (expected < alone).any()  # a unit reaches two submodels
+    for radius in (1, 2):
+        ends = reg.interval(X[1::2], radius)
+        assert np.array_equal(ends, reg.rule_.interval(values, radius, reach))
+        assert not np.array_equal(ends, reg.rule_.interval(values, radius))
