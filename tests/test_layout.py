@@ -111,6 +111,18 @@ def test_no_import_goes_against_the_datas_direction():
     assert not wrong, "\n".join(wrong)
 
 
+def test_no_package_imports_another_ones_private_modules():
+    """Packages talk through what their ``__init__`` offers; late imports included."""
+    wrong = [
+        f"{module} imports {other}"
+        for module, others in GRAPH.items()
+        for other in sorted(others)
+        if "._" in other.removeprefix("partita._support")
+        if other.split(".")[:2] != module.split(".")[:2]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
 def test_nothing_imports_an_entry_point():
     wrong = [module for module, others in GRAPH.items() if others & ENTRY_POINTS]
     assert not wrong

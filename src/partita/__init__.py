@@ -76,38 +76,4 @@ __all__ = [
     "search_rules",
 ]
 
-_HOMES = {
-    "Certificates": "certificates",
-    "CertifiedAccuracyDisplay": "plot",
-    "EmptyProofWarning": "errors",
-    "FeaturePartitionClassifier": "ensemble",
-    "FeaturePartitionRegressor": "ensemble",
-    "Informed": "partition",
-    "InputError": "errors",
-    "LeaveOutClassifier": "ensemble",
-    "LeaveOutRegressor": "ensemble",
-    "MissingExtraError": "errors",
-    "PartitaError": "errors",
-    "Partition": "partition",
-    "SoundnessError": "errors",
-    "SoundnessWarning": "errors",
-    "StoreError": "errors",
-    "SubmodelError": "errors",
-    "SubmodelWarning": "errors",
-    "Units": "partition",
-    "certify": "rules",
-    "certify_collective": "collective",
-    "certify_parquet": "workflow",
-    "certify_patches": "patches",
-    "certify_rectangles": "patches",
-    "choose": "workflow",
-    "compare": "baselines",
-    "criticality": "collective",
-    "families": "partition",
-    "fit_parquet": "workflow",
-    "pixels": "partition",
-    "search_offsets": "workflow",
-    "search_rules": "workflow",
-}
-
-__getattr__, __dir__ = lazy_names(__name__, _HOMES)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -25,7 +25,7 @@ def main() -> None:
     try:
         import typer
 
-        from .cli._app import app
+        from .cli import app
     except ModuleNotFoundError as exc:
         if debug:
             raise

@@ -17,13 +17,7 @@ import numpy as np
 from . import kernels
 from ._support.numbers import check_whole
 from ._support.types import Array
-from .rules import Gated, Median, Rule
-from .rules._ballots import as_ballots
-from .rules._base import GapRule
-from .rules._certify import rule_of
-from .rules._gate import check_gate
-from .rules._pooled import PooledRule
-from .rules._reach import Reach
+from .rules import GapRule, Gated, Median, PooledRule, Reach, Rule, as_ballots, check_gate, rule_of
 
 __all__ = ["Collective", "certify_collective", "criticality"]
 

@@ -6,8 +6,7 @@ from typing import Any, Self
 
 from ._support.optional import require
 from .certificates import Certificates
-from .metrics import certified_accuracy_curve
-from .metrics._scorer import certify_against
+from .metrics import certified_accuracy_curve, certify_against
 
 __all__ = ["CertifiedAccuracyDisplay"]
 

@@ -15,7 +15,7 @@ from partita.metrics import certified_accuracy
 from partita.report import gather, render
 from partita.report._statements import estimate, wilson
 from partita.workflow._certified_table import CertifiedTable
-from partita.workflow._summary import ON_TRAINING
+from partita.workflow._summary import TRAINING_ROWS
 
 from .pages import cells
 
@@ -108,7 +108,7 @@ def test_what_a_flag_and_a_warning_both_say_is_said_once(cancer):
     certified = replace(cancer[0], model=model)
     (banner,) = gather(certified, title="Cancer")["banners"]
     assert banner["text"].startswith("3 of 9 submodels failed to fit; each casts a fixed vote")
-    quality = {"warnings": [ON_TRAINING, banner["text"]], "on_training": True}
+    quality = {"warnings": [TRAINING_ROWS, banner["text"]], "on_training": True}
     banners = gather(certified, title="Cancer", quality=quality)["banners"]
     assert [banner["kind"] for banner in banners] == ["training", "warning"]
     assert banners[1]["text"] == quality["warnings"][1]

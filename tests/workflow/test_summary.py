@@ -14,7 +14,7 @@ from partita.ensemble import FixedVote
 from partita.ensemble._full_model import fit_full_model
 from partita.metrics import certified_accuracy, certified_recall
 from partita.workflow._certified_table import CertifiedTable
-from partita.workflow._summary import ON_TRAINING, Summary
+from partita.workflow._summary import TRAINING_ROWS, Summary
 
 COUNTS = Counts("columns", 9)
 
@@ -143,7 +143,7 @@ def test_failed_submodels_and_training_rows_are_warned_of(random_rows):
     summary = counted(*random_rows)
     summary.n_failed, summary.on_training = 2, True
     assert summary.warnings()[:2] == [
-        ON_TRAINING,
+        TRAINING_ROWS,
         "2 of 9 submodels failed to fit; each casts a fixed vote, whatever its columns say.",
     ]
     assert (summary + counted(*random_rows)).on_training

@@ -1,21 +1,43 @@
-"""Public names that are imported on first use, so that importing a package stays cheap."""
+"""Names of a package that are imported on first use, so that importing the package stays cheap."""
 
-from collections.abc import Callable, Mapping
+import ast
+import sys
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
-from typing import Any
+from importlib.abc import InspectLoader
+from typing import Any, cast
 
 
-def lazy_names(
-    package: str, modules: Mapping[str, str]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """A package's ``__getattr__`` and ``__dir__``; ``modules`` says where each name is defined."""
+@cache
+def homes(package: str) -> dict[str, str]:
+    """Return the module of each name that the package imports for type checkers alone."""
+    spec = sys.modules[package].__spec__
+    assert spec is not None
+    source = cast(InspectLoader, spec.loader).get_source(package) or ""
+    return {
+        alias.name: f"{package}.{node.module}"
+        for block in ast.parse(source).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return a package's ``__getattr__`` and ``__dir__``.
+
+    Names and their modules are those under the package's ``if TYPE_CHECKING``: what ``__all__``
+    has is for users, the rest for partita's other packages.
+    """
 
     def package_getattr(name: str) -> Any:
-        if name not in modules:
+        if name.startswith("__") or name not in homes(package):
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        return getattr(import_module(f"{package}.{modules[name]}"), name)
+        return getattr(import_module(homes(package)[name]), name)
 
     def package_dir() -> list[str]:
-        return sorted(modules)
+        return list(sys.modules[package].__all__)
 
     return package_getattr, package_dir

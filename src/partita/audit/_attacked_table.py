@@ -13,8 +13,7 @@ import scipy.sparse
 
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._memory import object_rows
-from ..tables._missing import is_missing
+from ..tables import is_missing, object_rows
 
 
 class AttackedTable:

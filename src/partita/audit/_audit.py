@@ -16,10 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.numbers import check_whole
 from .._support.progress import Progress
 from .._support.types import Array
-from ..ensemble import FittedEnsemble
-from ..ensemble._base import Ensemble
+from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
-from ..workflow._summary import Summary
+from ..workflow import Summary
 from ._attack_log import AttackLog, RowTally
 from ._attacked_table import AttackedTable
 from ._claims import Claims

@@ -11,9 +11,9 @@ import numpy as np
 from .._support.types import Array
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ..metrics._curves import correct_radius
+from ..metrics import correct_radius
 from ..rules import TopK
-from ..workflow._certified_table import CertifiedTable
+from ..workflow import CertifiedTable
 from ._goals import Goals, goals_of
 
 

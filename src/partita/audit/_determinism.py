@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support.strictness import warn_or_raise
-from ..ensemble._base import Ensemble
+from ..ensemble import Ensemble
 from ..errors import InputError, SoundnessError
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..rules._pooled import PooledRule
+from ..rules import PooledRule
 from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._hostile_values import FAMILIES

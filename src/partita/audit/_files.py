@@ -4,11 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import InputError
-from ..tables._csv_options import CsvOptions
-from ..tables._fingerprint import sha256_of
-from ..workflow._prediction_table import open_prediction_table
-from ..workflow._stored_model import open_model
-from ..workflow._summary import ON_TRAINING
+from ..tables import CsvOptions, sha256_of
+from ..workflow import TRAINING_ROWS, open_model, open_prediction_table
 from ._audit import ATTACKS, ROWS, audit, check_attacks
 from ._findings import Audit
 
@@ -62,5 +59,5 @@ def audit_file(
         verbose=verbose,
     )
     if source.on_training:
-        findings = replace(findings, warnings=[ON_TRAINING, *findings.warnings])
+        findings = replace(findings, warnings=[TRAINING_ROWS, *findings.warnings])
     return replace(findings, of={"model": stored.digest, "data": sha256_of(data)})

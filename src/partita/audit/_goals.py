@@ -9,7 +9,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..ensemble import FittedEnsemble
-from ..rules._statements import Statement
+from ..rules import Statement
 
 TARGET_LABELS = 3  # that an attacker tries to bring about, the nearest first
 

@@ -13,10 +13,9 @@ from sklearn.pipeline import Pipeline
 
 from .._support.strictness import warn_or_raise
 from .._support.types import Array
-from ..ensemble._base import Ensemble
+from ..ensemble import Ensemble
 from ..errors import InputError
-from ..tables._encoding import table_columns
-from ..tables._memory import open_table
+from ..tables import open_table, table_columns
 
 DROPS_ROWS = (
     "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "

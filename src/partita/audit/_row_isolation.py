@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..ensemble import FittedEnsemble
-from ..ensemble._scoring import FEW_ROWS
-from ..tables._missing import is_missing
+from ..ensemble import FEW_ROWS, FittedEnsemble
+from ..tables import is_missing
 from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._findings import Check

@@ -14,8 +14,7 @@ from joblib import Parallel, delayed
 from sklearn.base import clone
 
 from .._support.types import Array
-from ..ensemble import FittedEnsemble
-from ..ensemble._joint_training import were_trained_jointly
+from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..partition import Partition
 from ._attacked_table import AttackedTable
 from ._candidates import poisoned_column

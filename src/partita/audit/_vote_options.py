@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..ensemble import FittedEnsemble
-from ..ensemble._joint_training import were_trained_jointly
+from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable
 from ._candidates import HONEST, evasion_candidates

@@ -19,9 +19,8 @@ from .._support.progress import Progress
 from .._support.types import Array
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import InputError
-from ..partition._choose_units import choose_units
-from ..tables._memory import open_table
-from ..tables._table import Table
+from ..partition import choose_units
+from ..tables import Table, open_table
 from ._masks import ablate, random_masks
 
 TRAINING, SELECTION, CERTIFICATION = range(3)  # purposes of draws; each has its own random numbers

@@ -12,7 +12,7 @@ from sklearn.linear_model import SGDClassifier
 
 from .._support.types import Array
 from ..certificates import Certificates
-from ..ensemble._target import classes_of, target_array
+from ..ensemble import classes_of, target_array
 from ..errors import InputError
 from ._ablated_model import CERTIFICATION, SELECTION, AblatedModel
 from ._ablation_bounds import certify_votes, check_method

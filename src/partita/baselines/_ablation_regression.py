@@ -13,9 +13,9 @@ from sklearn.linear_model import SGDRegressor
 from .._support.confidence import clopper_pearson
 from .._support.types import Array
 from ..certificates import Certificates
-from ..ensemble._target import numeric_target
+from ..ensemble import numeric_target
 from ..errors import InputError
-from ..rules._bounds import bounds_around
+from ..rules import bounds_around
 from ._ablated_model import CERTIFICATION, SELECTION, AblatedModel
 from ._ablation_bounds import ablation_radius
 

@@ -28,8 +28,7 @@ import narwhals as nw
 import numpy as np
 
 from .._support.types import Array
-from ..tables._encoding import series_floats
-from ..tables._missing import is_missing
+from ..tables import is_missing, series_floats
 
 MISSING = math.nan
 ROWS_PER_BLOCK = 1024  # whose cells are held as bytes at the same time

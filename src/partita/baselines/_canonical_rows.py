@@ -14,9 +14,7 @@ from sklearn.utils.validation import column_or_1d
 
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._memory import object_rows, open_table
-from ..tables._missing import is_missing
-from ..tables._table import Table
+from ..tables import Table, is_missing, object_rows, open_table
 from ._canonical_cells import canonical, canonical_column, encode_rows, narrow, series_cells
 
 

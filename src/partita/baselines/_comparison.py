@@ -14,11 +14,16 @@ from sklearn.base import clone, is_regressor
 
 from .._support.optional import require
 from ..certificates import Certificates, Counts
-from ..ensemble._base import Ensemble
+from ..ensemble import Ensemble
 from ..errors import InputError
-from ..metrics import certified_accuracy, certified_balanced_accuracy, median_radius
-from ..metrics._scorer import certify_against, find_certifier
-from ..rules._bounds import bounds_around
+from ..metrics import (
+    certified_accuracy,
+    certified_balanced_accuracy,
+    certify_against,
+    find_certifier,
+    median_radius,
+)
+from ..rules import bounds_around
 from ._ablation import RandomizedAblationClassifier
 from ._ablation_regression import RandomizedAblationRegressor
 from ._constant import ConstantClassifier, ConstantRegressor

@@ -11,11 +11,9 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, v
 
 from .._support.types import Array
 from ..certificates import Certificates, Counts
-from ..ensemble._target import classes_of, numeric_target, target_array
-from ..rules import Median
-from ..rules._bounds import bounds_around
-from ..tables._memory import open_table
-from ..tables._table import Table
+from ..ensemble import classes_of, numeric_target, target_array
+from ..rules import Median, bounds_around
+from ..tables import Table, open_table
 
 
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

@@ -24,18 +24,20 @@ from .._support.parallel import one_thread_settings, run_each
 from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
-from ..ensemble._ballots import class_scores, has_scores
-from ..ensemble._default_estimator import TableBoostingClassifier
-from ..ensemble._failures import FixedVote, fit_one, score_one
-from ..ensemble._plan import seeds
-from ..ensemble._scoring import FEW_ROWS
+from ..ensemble import (
+    FEW_ROWS,
+    FixedVote,
+    TableBoostingClassifier,
+    class_scores,
+    fit_one,
+    has_scores,
+    score_one,
+    seeds,
+)
 from ..errors import InputError, SubmodelWarning
-from ..partition._partition import Overlap
-from ..partition._strategies import strided_partition
-from ..rules import Median, Rule, Tournament, named_rule
-from ..rules._ballots import vote_shares
-from ..tables._memory import one_row
-from ..tables._table import Table
+from ..partition import Overlap, strided_partition
+from ..rules import Median, Rule, Tournament, named_rule, vote_shares
+from ..tables import Table, one_row
 from ._canonical_rows import CanonicalRows, bucket_of, constant_labels, labels_of
 
 ROW_TO_PREDICT = "the row being predicted"

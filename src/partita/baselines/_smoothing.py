@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.numbers import check_whole
 from .._support.types import Array
 from ..certificates import Certificates
-from ..ensemble._target import classes_of, target_array
+from ..ensemble import classes_of, target_array
 from ..errors import InputError
 from ._bands import band_pixels, certify_bands, check_bands
 from ._masks import ablate

@@ -59,8 +59,8 @@ def audit(
 
     The exit code is 1 if one does.
     """
-    from ..audit._files import audit_file
-    from ..tables._write import check_writable
+    from ..audit import audit_file
+    from ..tables import check_writable
 
     if out is not None:
         check_writable(out, (".json",))
@@ -94,7 +94,7 @@ def audit(
 
 def _show(found: Any, place: Path | None, has_training: bool) -> None:
     from .._support.terminal import print_line
-    from ..audit._findings import TRUSTED_TRAINING
+    from ..audit import TRUSTED_TRAINING
 
     print_line(str(found))
     if TRUSTED_TRAINING not in found.warnings and not any(

@@ -47,11 +47,8 @@ def certify(
     From Parquet to Parquet, the memory it takes does not grow with the number of rows.
     """
     from .._support.terminal import print_line
-    from ..tables._write import check_other_file, check_writable
-    from ..workflow._certify_file import certify_pieces
-    from ..workflow._prediction_table import open_prediction_table
-    from ..workflow._stored_model import open_model
-    from ..workflow._wording import CHOSEN
+    from ..tables import check_other_file, check_writable
+    from ..workflow import CHOSEN, certify_pieces, open_model, open_prediction_table
     from ._summary_screen import show_summary
 
     if out is not None:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._support.terminal import print_line, print_table, print_warning
-from ..workflow._choice import Choice, Evaluation
-from ..workflow._wording import answer_text
+from ..workflow import Choice, Evaluation, answer_text
 
 
 def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> None:

@@ -16,8 +16,7 @@ data_app = typer.Typer(
 def list_data(cache: Cache = None, as_json: Json = False) -> None:
     """Show the data sets, their licences, and which of them are in the cache."""
     from .._support.terminal import print_line, print_table
-    from ..datasets._catalogue import DATA_SETS
-    from ..datasets._fetch import cache_folder
+    from ..datasets import DATA_SETS, cache_folder
 
     folder = cache_folder(cache)
     if as_json:
@@ -54,7 +53,7 @@ def fetch_data(
 ) -> None:
     """Get a data set into the cache, unless it is there, and check it."""
     from .._support.terminal import print_line
-    from ..datasets._catalogue import find_data_set
+    from ..datasets import find_data_set
 
     entry = find_data_set(name)
     entry.download(cache)

@@ -17,17 +17,14 @@ from sklearn.model_selection import train_test_split
 from .._support.atomic import write_atomic
 from .._support.terminal import print_line, print_table
 from ..certificates import Certificates
-from ..ensemble._full_model import fit_full_model
+from ..ensemble import fit_full_model
 from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius
 from ..plot import figure_png
 from ..report import write_report
 from ..rules import named_rule
-from ..store._save import save
-from ..tables._write import write_table
-from ..workflow._certify_file import CertifiedFile, certify_file
-from ..workflow._sweep_file import sweep_file
-from ..workflow._sweep_grid import Grid, Trial
-from ..workflow._training_table import open_training
+from ..store import save
+from ..tables import write_table
+from ..workflow import CertifiedFile, Grid, Trial, certify_file, open_training, sweep_file
 
 MOST_RADII = 8
 

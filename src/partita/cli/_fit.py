@@ -167,11 +167,9 @@ def fit(
 ) -> None:
     """Fit a model on a table and store it."""
     from ..errors import InputError
-    from ..partition._one_hot import one_hot_families
-    from ..store._save import check_free
-    from ..workflow._estimators import chosen_name
-    from ..workflow._training_table import open_training
-    from ..workflow._wording import BEFOREHAND, CHOSEN, ON_REFERENCE, ON_TRAINING
+    from ..partition import one_hot_families
+    from ..store import check_free
+    from ..workflow import BEFOREHAND, CHOSEN, ON_REFERENCE, ON_TRAINING, chosen_name, open_training
 
     check_free(out, overwrite)
     if gate is not None and fallback is None:
@@ -235,7 +233,7 @@ def fit(
     if cluster is None:
         _fit_in_memory(training, model, estimator, fallback, full_model, out)
     else:
-        from ..workflow._fit_parquet import fit_training
+        from ..workflow import fit_training
 
         address = None if cluster == "local" else cluster
         model, _ = fit_training(
@@ -268,7 +266,7 @@ def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> d
     """The settings of a full model behind the vote, if there is one."""
     if fallback is None:
         return {}
-    from ..workflow._estimators import named_fallback
+    from ..workflow import named_fallback
 
     return {
         "fallback": named_fallback(fallback, training.task),
@@ -285,9 +283,8 @@ def _fit_in_memory(
     out: Path,
 ) -> None:
     from .._support.progress import log
-    from ..ensemble._failures import FixedVote
-    from ..ensemble._full_model import fit_full_model
-    from ..store._save import save
+    from ..ensemble import FixedVote, fit_full_model
+    from ..store import save
 
     model.fit(training.table, training.y)
     model.full_model_ = None
@@ -303,7 +300,7 @@ def _fit_in_memory(
 
 def _check_seen_by_workers(data: str) -> None:
     from ..errors import InputError
-    from ..tables._remote import is_local
+    from ..tables import is_local
 
     if not is_local(data):
         raise InputError(
@@ -338,8 +335,8 @@ def _summary(
 def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]) -> None:
     """The same for people."""
     from .._support.terminal import print_line, print_warning
-    from ..partition._one_hot import as_units_toml
-    from ..workflow._wording import CHOSEN
+    from ..partition import as_units_toml
+    from ..workflow import CHOSEN
 
     for warning in model.warnings_:
         print_warning(f"{warning}.")
@@ -380,7 +377,7 @@ def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, A
 def _suggest_sources(names: Sequence[str]) -> None:
     """Point out that names look as if several columns came from one source."""
     from .._support.terminal import print_line
-    from ..partition._name_prefixes import shared_prefixes
+    from ..partition import shared_prefixes
 
     prefixes = shared_prefixes(names)
     if prefixes:

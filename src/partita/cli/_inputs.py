@@ -42,7 +42,7 @@ def parse_offset(given: list[str] | None) -> dict[str, float] | float | None:
 
 def csv_options(sep: str | None, decimal: str | None, encoding: str | None) -> Any:
     """How CSV files are written."""
-    from ..tables._csv_options import CsvOptions
+    from ..tables import CsvOptions
 
     return CsvOptions(sep, decimal, encoding)
 
@@ -62,7 +62,7 @@ def parse_silent(silent: list[str] | None) -> Any:
 
 def local_path(ctx: typer.Context, data: str, argument: str = "data") -> Path:
     """A path at which a table can be read while the command runs; remote tables are copied."""
-    from ..tables._remote import local_copy
+    from ..tables import local_copy
 
     return ctx.with_resource(local_copy(data, argument))
 

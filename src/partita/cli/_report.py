@@ -53,12 +53,10 @@ def report(
 ) -> None:
     """Write a report on a table's proofs: one HTML file that needs nothing else."""
     from .._support.terminal import print_line
-    from ..audit._findings import read_audit
+    from ..audit import read_audit
     from ..report import write_report
-    from ..tables._write import check_writable
-    from ..workflow._certify_file import certify_file
-    from ..workflow._sweep_file import read_sweep
-    from ..workflow._wording import CHOSEN
+    from ..tables import check_writable
+    from ..workflow import CHOSEN, certify_file, read_sweep
     from ._summary_screen import show_summary
 
     check_writable(out, (".html",))

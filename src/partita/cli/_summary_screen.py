@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._support.terminal import print_line, print_table, print_warning, radii_that_fit
-from ..workflow._summary import Summary
-from ..workflow._wording import answer_text, percent, shortened
+from ..workflow import Summary, answer_text, percent, shortened
 
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only
 MOST_PRECISIONS = 3  # of more classes only the recall is shown

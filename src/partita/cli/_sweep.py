@@ -128,10 +128,7 @@ def sweep(
     on trusted rows alone, in several splits; otherwise proofs hold given the settings that were
     chosen. Run again after an interruption, it resumes.
     """
-    from ..workflow._sweep_file import sweep_file
-    from ..workflow._sweep_grid import Grid, Trial
-    from ..workflow._training_table import open_training
-    from ..workflow._wording import ON_REFERENCE, ON_TRAINING
+    from ..workflow import ON_REFERENCE, ON_TRAINING, Grid, Trial, open_training, sweep_file
     from ._sweep_screen import show_sweep
 
     for_grid = {"rules": rules, "margins": margins, "priors": priors, "offsets": offsets}
@@ -156,8 +153,7 @@ def sweep(
     chosen = ON_TRAINING if reference is None else ON_REFERENCE
     command = ["partita", "fit", data, "--target", target, *options, "--chosen", chosen]
     if radius is not None:
-        from ..workflow._choose_file import Objective, choose_file
-        from ..workflow._sweep_grid import parse_list
+        from ..workflow import Objective, choose_file, parse_list
         from ._choice_screen import show_choice
 
         sizes = parse_list("submodels", submodels, int), parse_list("groups", groups, int)

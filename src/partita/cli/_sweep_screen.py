@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .._support.terminal import print_line, print_table, print_warning
-from ..workflow._wording import answer_text
+from ..workflow import answer_text
 
 
 def show_sweep(found: Mapping[str, Any], out: Any, command: Sequence[str]) -> None:

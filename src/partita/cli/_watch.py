@@ -65,11 +65,10 @@ def watch(
     The exit code is 3 if there is an alarm.
     """
     from .._support.terminal import print_line, print_warning
-    from ..ensemble._failures import failure_banner
+    from ..ensemble import failure_banner
     from ..errors import InputError
-    from ..tables._write import check_writable
-    from ..workflow._stored_model import open_model
-    from ..workflow._watch_file import learn_usual_file, watch_files
+    from ..tables import check_writable
+    from ..workflow import learn_usual_file, open_model, watch_files
 
     if not data and usual is None:
         raise InputError("data is missing: give tables to watch, or --usual and clean rows")
@@ -130,7 +129,7 @@ def _show_usual(usual: Any, as_json: bool) -> None:
 
 def _show(found: Any, cover: str) -> None:
     from .._support.terminal import print_line, print_table, print_warning
-    from ..workflow._wording import percent, probability
+    from ..workflow import percent, probability
 
     rows = [
         [

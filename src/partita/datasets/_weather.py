@@ -95,8 +95,7 @@ def load_weather(folder: str | os.PathLike[str] | None = None) -> TableData:
     >>> load_weather("shifts/weather").X_train.shape  # doctest: +SKIP
     (3179592, 128)
     """
-    from ..tables._file import pandas_frame
-    from ..tables._fingerprint import sha256_of
+    from ..tables import pandas_frame, sha256_of
 
     files = weather_files(folder)
     train, more, test = (_read_columns(file) for file in files.values())

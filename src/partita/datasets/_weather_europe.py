@@ -101,7 +101,7 @@ def load_weather_europe(
     if station not in STATIONS:
         raise InputError(f"station is {station!r}: give one of {', '.join(STATIONS)}")
     content = weather_europe_csv(None) if path is None else _user_file(Path(path).expanduser())
-    from ..tables._file import pandas_frame
+    from ..tables import pandas_frame
 
     columns = {
         name: np.array(texts, dtype=np.float64)

@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from .._support.types import Array
 from ..baselines import RandomizedAblationClassifier, RandomizedAblationRegressor
 from ..certificates import Certificates
-from ..partition._choose_units import choose_units
-from ..tables._encoding import apply_codes, learn_codes, table_columns
+from ..partition import choose_units
+from ..tables import apply_codes, learn_codes, table_columns
 
 PROBES = 3  # a purpose of draws of its own: whoever probes the model does not know its other draws
 

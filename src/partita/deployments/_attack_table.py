@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._support.optional import require
-from ..baselines._comparison import Comparison
+from ..baselines import Comparison
 from ._poisoning import KINDS
 
 

@@ -15,9 +15,7 @@ from .._support.types import Array
 from ..datasets import load_lending_club
 from ..ensemble import FeaturePartitionClassifier
 from ..metrics import certified_balanced_accuracy, certified_recall, worst_case_precision
-from ..workflow import search_offsets
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._summary import Summary
+from ..workflow import CertifiedTable, Summary, search_offsets
 from ._answer import Answer, percent
 from ._answers import MAIN, OTHER, PROVEN
 from ._deployment import Deployment

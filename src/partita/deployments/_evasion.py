@@ -11,10 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..audit._attacked_table import AttackedTable
-from ..audit._candidates import end_of_range
-from ..audit._hostile_values import MISSING, hostile_columns
-from ..audit._vote_options import unless_refused
+from ..audit import MISSING, AttackedTable, end_of_range, hostile_columns, unless_refused
 from ._truth import Scorer
 
 DONATIONS = 4  # times that a source takes its values from training rows with another answer

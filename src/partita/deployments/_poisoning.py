@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..audit._attacked_table import AttackedTable
-from ..audit._candidates import trigger
-from ..audit._vote_options import unless_refused
+from ..audit import AttackedTable, trigger, unless_refused
 from ._truth import Scorer
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")

@@ -25,8 +25,7 @@ from ..ensemble import (
     TableTreesRegressor,
 )
 from ..errors import EmptyProofWarning
-from ..workflow import choose
-from ..workflow._choice import Choice, Evaluation
+from ..workflow import Choice, Evaluation, choose
 from ._deployment import Deployment
 
 

@@ -19,11 +19,10 @@ from sklearn.base import clone
 from .._support.parallel import on_one_thread
 from .._support.progress import Progress
 from .._support.types import Array
-from ..audit._attacked_table import AttackedTable
-from ..ensemble._base import Ensemble
+from ..audit import AttackedTable
+from ..ensemble import Ensemble
 from ..errors import InputError
-from ..metrics._curves import correct_radius
-from ..metrics._scorer import certify_against
+from ..metrics import certify_against, correct_radius
 from ._alternatives import alternatives
 from ._attack_table import AttackTable
 from ._deployment import Deployment

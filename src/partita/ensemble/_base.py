@@ -28,14 +28,9 @@ from .._support.types import Array
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import EmptyProofWarning, InputError
-from ..partition._choose_partition import choose_partition
-from ..partition._choose_units import choose_units
-from ..partition._columns import Columns
-from ..partition._partition import Overlap, Partition
-from ..partition._units import Units
+from ..partition import Columns, Overlap, Partition, Units, choose_partition, choose_units
 from ..rules import Gated, Rule, named_rule
-from ..tables._memory import open_table
-from ..tables._table import Table
+from ..tables import Table, open_table
 from ._canary import GlobalGenerator, canaries, sample_rows
 from ._failures import FixedVote, fit_one, warn_of_failures
 from ._hooks import TaskHooks

@@ -11,7 +11,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError, SubmodelError
-from ..tables._table import Table
+from ..tables import Table
 from ._failures import UNLABELLED, FixedVote, fit_one, raise_shortage
 from ._lightgbm import LIGHTGBM_ROWS, fit_sequence, needs_all_rows, reads_sequences
 from ._plan import Plan

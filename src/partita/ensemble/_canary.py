@@ -20,7 +20,7 @@ MANY_ROWS = 100_000  # from here on one canary: fits take long, and what is shar
 SUBMODELS_PER_CANARY = 7
 ROWS = 500  # training rows on which scores are compared
 
-CURE = (
+CANARY_CURE = (
     "seed everything random in the estimator; if that does not help, its submodels share "
     "something between threads, which n_jobs=1 prevents"
 )
@@ -58,7 +58,7 @@ def check_same_scores(before: Array, after: Array, name: str) -> None:
         differ = float(np.mean((before != after).reshape(len(before), -1).any(axis=1)))
     raise SoundnessError(
         f"{name} gives other scores ({differ:.0%} of rows) when it is fitted again on the "
-        f"same columns, so no radius would hold: {CURE}"
+        f"same columns, so no radius would hold: {CANARY_CURE}"
     )
 
 

@@ -16,8 +16,7 @@ from sklearn.base import is_regressor
 from .._support.parallel import run_each
 from .._support.types import Array
 from ..errors import InputError, SubmodelWarning
-from ..tables._memory import one_row
-from ..tables._table import Table
+from ..tables import Table, one_row
 from ._ballots import class_scores
 from ._failures import fit_one, score_one
 from ._joint_training import trains_jointly

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from .._support.parallel import exclusive
 from .._support.types import Array
-from ..tables._table import Table
+from ..tables import Table
 from ._failures import FixedVote, fit_one
 from ._plan import seeds
 from ._soundness import wants_integers

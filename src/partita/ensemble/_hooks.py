@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from .._support.types import Array
 from ..ballots import Ballots
 from ..rules import Rule
-from ..tables._table import Table
+from ..tables import Table
 from ._empty_proofs import CURE
 from ._plan import Plan
 from ._protocol import FittedEnsemble

@@ -15,7 +15,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError, SubmodelError
-from ..tables._table import Table
+from ..tables import Table
 from ._ballots import scores_as_ballots
 
 

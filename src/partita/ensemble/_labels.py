@@ -17,11 +17,8 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError, SubmodelWarning
-from ..rules import Median, Rule
-from ..rules._gate import check_gate
-from ..rules._silence_cost import with_silence
-from ..rules._statements import LabelStatement, Statement
-from ..tables._table import Table
+from ..rules import LabelStatement, Median, Rule, Statement, check_gate, with_silence
+from ..tables import Table
 from ._ballots import FLOOR, class_scores, has_scores, tree_scores
 from ._base import Ensemble
 from ._empty_proofs import constant_warnings

@@ -18,14 +18,17 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import EmptyProofWarning, InputError, SubmodelWarning
-from ..partition._choose_partition import choose_partition
-from ..partition._columns import Columns
-from ..partition._leave_out import LeaveOut, choose_members, count_groups, left_out_size
-from ..partition._partition import Partition
-from ..rules._pooled import PooledRule
-from ..tables._masking import MaskedColumns
-from ..tables._memory import one_row, open_table
-from ..tables._table import Table
+from ..partition import (
+    Columns,
+    LeaveOut,
+    Partition,
+    choose_members,
+    choose_partition,
+    count_groups,
+    left_out_size,
+)
+from ..rules import PooledRule
+from ..tables import MaskedColumns, Table, one_row, open_table
 from ._base import Ensemble
 from ._canary import sample_rows
 from ._empty_proofs import LEAVE_OUT_CURE

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 from sklearn.base import is_regressor
 
 from ..errors import InputError
-from ..partition._leave_out import LeaveOut
-from ..rules._pooled import PooledLabels
+from ..partition import LeaveOut
+from ..rules import PooledLabels
 from ._labels import LabelEnsemble
 from ._leave_out import LeaveOutEnsemble
 from ._table_trees import TableTreesClassifier

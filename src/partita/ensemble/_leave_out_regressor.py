@@ -7,8 +7,8 @@ from sklearn.base import is_classifier
 
 from .._support.types import Array
 from ..errors import InputError
-from ..partition._leave_out import LeaveOut
-from ..rules._pooled import PooledValues
+from ..partition import LeaveOut
+from ..rules import PooledValues
 from ._leave_out import LeaveOutEnsemble
 from ._table_trees import TableTreesRegressor
 from ._target import numeric_target

@@ -18,8 +18,7 @@ from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.pipeline import Pipeline
 
 from .._support.types import Array
-from ..tables._kinds import TEXT
-from ..tables._table import Table
+from ..tables import TEXT, Table
 
 LIGHTGBM = ("LGBMClassifier", "LGBMRegressor")
 LIGHTGBM_ROWS = 2**16  # read at once

@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from .._support.types import Array
-from ..tables._masking import draw_masks, mask_columns, stack_rows
-from ..tables._table import Table
+from ..tables import Table, draw_masks, mask_columns, stack_rows
 from ._plan import Plan
 from ._soundness import parts_of
 

@@ -14,8 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from .._support.types import Array
-from ..tables._encoding import table_columns
-from ..tables._table import Table
+from ..tables import Table, table_columns
 from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
 from ._failures import FixedVote
 from ._flat_trees import FlatTrees

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .._support.parallel import one_thread_settings
 from .._support.types import Array
-from ..tables._table import Table
+from ..tables import Table
 from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_missing
 
 

@@ -10,8 +10,8 @@ from .._support.types import Array
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts
 from ..partition import Units
-from ..rules._statements import Statement
-from ..tables._table import Table
+from ..rules import Statement
+from ..tables import Table
 
 
 class FittedEnsemble(Protocol):

@@ -10,8 +10,7 @@ from sklearn import get_config
 from .._support.parallel import on_one_thread, run_each
 from .._support.types import Array
 from ..errors import SubmodelWarning
-from ..tables._memory import one_row, open_table
-from ..tables._table import Table
+from ..tables import Table, one_row, open_table
 from ._canary import canaries, check_same_fit, check_same_scores, sample_rows
 from ._failures import FixedVote, score_one
 from ._one_pass import one_pass

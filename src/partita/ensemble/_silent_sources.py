@@ -20,14 +20,17 @@ from .._support.parallel import run_each
 from .._support.types import Array
 from ..ballots import Abstentions
 from ..errors import InputError, SubmodelWarning
-from ..partition._leave_out import LeaveOut
-from ..partition._units import Units
-from ..tables._absent import CompletedFile, with_absent_columns
-from ..tables._file import FileTable
-from ..tables._masking import mask_columns
-from ..tables._memory import one_row, open_table
-from ..tables._missing import is_missing
-from ..tables._table import Table
+from ..partition import LeaveOut, Units
+from ..tables import (
+    CompletedFile,
+    FileTable,
+    Table,
+    is_missing,
+    mask_columns,
+    one_row,
+    open_table,
+    with_absent_columns,
+)
 from ._failures import score_one
 from ._joint_training import joint_ballots, were_trained_jointly
 from ._scoring import FEW_ROWS

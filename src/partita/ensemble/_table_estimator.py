@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._encoding import apply_codes, learn_codes, table_columns
+from ..tables import apply_codes, learn_codes, table_columns
 from ._flat_trees import FlatTrees
 
 

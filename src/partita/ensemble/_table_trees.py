@@ -15,7 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
 from .._support.types import Array
-from ..tables._encoding import apply_codes
+from ..tables import apply_codes
 from ._flat_trees import FlatTrees
 from ._table_estimator import TableEstimator, TableLabels, TableValues
 

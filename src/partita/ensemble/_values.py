@@ -12,11 +12,8 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
-from ..rules import Median, Rule
-from ..rules._bounds import bounds_around
-from ..rules._silence_cost import with_silence
-from ..rules._statements import BoundStatement, Statement
-from ..tables._table import Table
+from ..rules import BoundStatement, Median, Rule, Statement, bounds_around, with_silence
+from ..tables import Table
 from ._ballots import tree_values, values
 from ._base import Ensemble
 from ._target import read_values

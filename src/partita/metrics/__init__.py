@@ -5,9 +5,17 @@ counting on arrays: it needs numpy alone and knows no models.
 """
 
 from ._alarms import Alarms, certified_alarms
-from ._class_curves import ClassCurve, certified_class_curves
-from ._curves import Curve, Envelope, certified_accuracy_curve, envelope
-from ._scorer import certified_scorer
+from ._class_curves import ClassCurve, certified_class_curves, precision_bound
+from ._curves import (
+    Curve,
+    Envelope,
+    certified_accuracy_curve,
+    correct_radius,
+    envelope,
+    rows_at_radii,
+    shares_at_radii,
+)
+from ._scorer import certified_score, certified_scorer, certify_against, check_score, find_certifier
 from ._scores import (
     certified_accuracy,
     certified_balanced_accuracy,

@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from ._choose_partition import choose_partition
+    from ._choose_units import choose_units
+    from ._columns import Columns
     from ._informed import Informed
-    from ._leave_out import LeaveOut
+    from ._leave_out import LeaveOut, choose_members, count_groups, left_out_size
+    from ._name_prefixes import shared_prefixes
+    from ._one_hot import as_units_toml, one_hot_families
     from ._partition import Overlap, Partition
+    from ._shared_rows import SHARED_ROWS
     from ._strategies import (
         patch_partition,
         random_partition,
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
         strided_partition,
     )
     from ._units import Units, families, pixels
-    from ._units_file import read_units
+    from ._units_file import UnitsFile, read_units
 
 __all__ = [
     "Informed",
@@ -36,20 +42,4 @@ __all__ = [
     "strided_partition",
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "Informed": "_informed",
-        "LeaveOut": "_leave_out",
-        "Overlap": "_partition",
-        "Partition": "_partition",
-        "Units": "_units",
-        "families": "_units",
-        "patch_partition": "_strategies",
-        "pixels": "_units",
-        "random_partition": "_strategies",
-        "read_units": "_units_file",
-        "spiral_partition": "_strategies",
-        "strided_partition": "_strategies",
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

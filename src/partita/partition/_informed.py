@@ -14,9 +14,7 @@ from .._support.numbers import check_whole
 from .._support.strictness import warn_or_raise
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._encoding import encode_alone
-from ..tables._memory import open_table
-from ..tables._table import Table
+from ..tables import Table, encode_alone, open_table
 from ._choose_partition import count_sets
 from ._exchange import exchange_units, linear_features
 from ._partition import Partition

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from .._support.types import Array
-from ..tables._table import Table
+from ..tables import Table
 
 SEPARATORS = ("_", "=", ":", ".", " ")
 FEWEST_COLUMNS = 3  # two columns of zeros and ones are often something else

@@ -11,9 +11,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from .._support.types import Array
-from ..tables._encoding import table_columns
-from ..tables._missing import is_missing
-from ..tables._table import Table
+from ..tables import Table, is_missing, table_columns
 
 CHANCE = 0.001  # shared rows that are less probable than this are no coincidence
 MOST_WORK: Any = 1_000_000  # steps for finding out whether two arrays share memory

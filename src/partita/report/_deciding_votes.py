@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..rules import Rule, RunOff, Tournament
-from ..rules._pooled import PooledRule
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._wording import shortened
+from ..rules import PooledRule, Rule, RunOff, Tournament
+from ..workflow import CertifiedTable, shortened
 from ._suspects import Disagreement
 
 LONGEST_LABEL = 24  # longer ones are cut in these sentences; other columns have them in full

@@ -16,11 +16,9 @@ from .._support.types import Array
 from ..certificates import TRAINING_TABLE, Certificates
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ..metrics._curves import correct_radius, shares_at_radii
-from ..rules import TopK, named_rule
-from ..rules._pooled import PooledRule
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._usual import ReferenceRates
+from ..metrics import correct_radius, shares_at_radii
+from ..rules import PooledRule, TopK, named_rule
+from ..workflow import CertifiedTable, ReferenceRates
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
 from ._silence_numbers import silence_numbers

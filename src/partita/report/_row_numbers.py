@@ -7,7 +7,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from .._support.types import Array
-from ..workflow._certified_table import CertifiedTable
+from ..workflow import CertifiedTable
 from ._deciding_votes import deciding_votes
 from ._suspects import Disagreement
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from math import sqrt
 from typing import Any
 
-from ..ensemble._failures import failure_banner
-from ..workflow._summary import ON_TRAINING
+from ..ensemble import failure_banner
+from ..workflow import TRAINING_ROWS
 
 SIGMA = 1.959963984540054  # 95 % of a normal distribution lie within so many standard deviations
 
@@ -106,7 +106,7 @@ def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
             "nothing about new rows. Certify rows that it has not seen."
         )
         found.append({"kind": "training", "text": text})
-    repeated = [ON_TRAINING] if quality["on_training"] else []
+    repeated = [TRAINING_ROWS] if quality["on_training"] else []
     found += [
         {"kind": "warning", "text": text} for text in quality["warnings"] if text not in repeated
     ]

@@ -9,8 +9,8 @@ import numpy as np
 
 from .._support.types import Array
 from ..ensemble import FittedEnsemble
-from ..workflow._disagreement import Disagreement as GroupDisagreement
-from ..workflow._wording import shortened
+from ..workflow import Disagreement as GroupDisagreement
+from ..workflow import shortened
 
 SHOWN_UNITS = 3  # of a group, in a sentence
 LONGEST_NAME = 40

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._support.json_values import json_value
-from ..workflow._recommend import best
+from ..workflow import best
 from ._statements import FULL_MODEL
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from .._support.types import Array
-from ..rules._pooled import PooledRule
-from ..workflow._certified_table import CertifiedTable
+from ..rules import PooledRule
+from ..workflow import CertifiedTable
 
 
 def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[dict[str, Any]]:

@@ -10,11 +10,8 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..ensemble import FittedEnsemble
-from ..rules._pooled import PooledRule
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._evidence import evidence, source_names, source_units
-from ..workflow._usual import ReferenceRates
-from ..workflow._watch import Watcher
+from ..rules import PooledRule
+from ..workflow import CertifiedTable, ReferenceRates, Watcher, evidence, source_names, source_units
 
 MOST_SOURCES = 200  # in the table
 

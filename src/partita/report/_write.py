@@ -8,12 +8,10 @@ from typing import Any
 
 from .. import __version__
 from .._support.atomic import write_atomic
-from ..audit._findings import read_audit
+from ..audit import read_audit
 from ..errors import InputError
-from ..tables._fingerprint import sha256_of
-from ..workflow._certify_file import CertifiedFile
-from ..workflow._sweep_file import read_sweep
-from ..workflow._wording import CHOSEN
+from ..tables import sha256_of
+from ..workflow import CHOSEN, CertifiedFile, read_sweep
 from ._numbers import gather
 from ._page import render
 

@@ -26,13 +26,4 @@ if TYPE_CHECKING:
 
 __all__ = ["Federation", "Party", "PartyAnswers", "make_app", "run"]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "Federation": "_federation",
-        "Party": "_parties",
-        "PartyAnswers": "_federation",
-        "make_app": "_app",
-        "run": "_run",
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

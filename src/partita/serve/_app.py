@@ -7,11 +7,9 @@ from typing import Any
 from warnings import filterwarnings
 
 from .. import __version__
-from ..ensemble import FittedEnsemble
-from ..ensemble._failures import failure_banner
+from ..ensemble import FittedEnsemble, failure_banner
 from ..errors import SubmodelError, SubmodelWarning
-from ..workflow._usual import ReferenceRates
-from ..workflow._watch import Watcher
+from ..workflow import ReferenceRates, Watcher
 from ._batching import Batcher
 from ._certifier import Answer, Certifier
 from ._keys import Keys

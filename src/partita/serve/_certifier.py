@@ -12,14 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..ensemble import FittedEnsemble
-from ..ensemble._one_pass import scores_rows_apart
-from ..ensemble._silent_sources import DETECT, columns_that_may_lack
+from ..ensemble import DETECT, FittedEnsemble, columns_that_may_lack, scores_rows_apart
 from ..errors import InputError, SubmodelError
 from ..rules import TopK
-from ..tables._columns import ColumnsTable
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._stored_model import known_kinds
+from ..tables import ColumnsTable
+from ..workflow import CertifiedTable, known_kinds
 from ._responses import RequestRefusedError, json_bytes, row_dicts, what_is_proven
 from ._rows import columns_of, example_columns, parse_rows
 

@@ -26,9 +26,8 @@ from typing import Any
 
 from .._support.toml import read_toml
 from ..errors import InputError
-from ..rules import Rule
-from ..rules._certify import RULES
-from ..workflow._tasks import TASKS
+from ..rules import RULES, Rule
+from ..workflow import TASKS
 from ._federation import Federation
 from ._parties import Party
 

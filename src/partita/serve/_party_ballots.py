@@ -13,16 +13,11 @@ import numpy as np
 
 from .._support.json_values import json_value
 from .._support.types import Array
-from ..ensemble import FittedEnsemble
-from ..ensemble._failures import FixedVote, score_one
-from ..ensemble._joint_training import were_trained_jointly
+from ..ensemble import FittedEnsemble, FixedVote, score_one, were_trained_jointly
 from ..errors import InputError
-from ..partition._partition import Partition
-from ..tables._file import File
-from ..tables._kinds import TEXT
-from ..tables._memory import one_row
-from ..tables._open import open_file
-from ..workflow._stored_model import StoredModel, known_kinds
+from ..partition import Partition
+from ..tables import TEXT, File, one_row, open_file
+from ..workflow import StoredModel, known_kinds
 from ._ballot_answers import answer_bytes
 
 

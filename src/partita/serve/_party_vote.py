@@ -16,11 +16,9 @@ from .._support.types import Array
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..collective import criticality
-from ..ensemble._ballots import FLOOR
+from ..ensemble import FLOOR
 from ..errors import InputError
-from ..rules import Median, Rule, TopK, named_rule
-from ..rules._bounds import bounds_around
-from ..rules._silence_cost import with_silence
+from ..rules import Median, Rule, TopK, bounds_around, named_rule, with_silence
 
 LABEL_TYPES = (str, bool, int, float)
 

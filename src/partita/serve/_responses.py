@@ -7,7 +7,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..ensemble import FittedEnsemble
-from ..workflow._certified_table import CertifiedTable
+from ..workflow import CertifiedTable
 from ._web import BaseModel, HTTPException, Request, Response
 
 Label = str | int | float | bool

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from ..tables._kinds import BOOLEAN, NUMBER, TEXT, TIME, read_cells
+from ..tables import BOOLEAN, NUMBER, TEXT, TIME, read_cells
 from ._responses import RequestRefusedError
 
 SHOWN_NAME = 80  # characters of a name that a request made up

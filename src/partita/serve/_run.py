@@ -9,12 +9,10 @@ from typing import Any
 from warnings import simplefilter
 
 from .._support.progress import log
-from ..ensemble._failures import failure_banner
+from ..ensemble import failure_banner
 from ..errors import PartitaError
-from ..store._usual import read_usual
-from ..workflow._stored_model import StoredModel, open_model
-from ..workflow._usual import ReferenceRates
-from ..workflow._wording import CHOSEN, ON_TRAINING
+from ..store import read_usual
+from ..workflow import CHOSEN, ON_TRAINING, ReferenceRates, StoredModel, open_model
 from ._app import PATHS, certifying_app
 from ._federation_app import FEDERATION_PATHS, federation_app, party_families
 from ._metrics import Family, n_cells, request_families

@@ -14,8 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..workflow._certified_table import CertifiedTable
-from ..workflow._watch import Watcher
+from ..workflow import CertifiedTable, Watcher
 from ._metrics import Family, Metrics, Sample
 
 ROWS = "partita_source_rows_total"

@@ -7,9 +7,7 @@ anything is enumerated.
 from typing import Any
 
 from ..errors import StoreError
-from ..partition._leave_out import LeaveOut
-from ..partition._partition import Partition
-from ..partition._units import Units
+from ..partition import LeaveOut, Partition, Units
 from ._layout import MANIFEST
 from ._manifest_checks import whole_number
 

@@ -215,7 +215,7 @@ def submodel_files(files: Files, n_submodels: int) -> list[str]:
 def _networks(read: Read, files: Files, facts: Any, model: Any) -> Any:
     """Submodels that were trained jointly."""
     require("torch", "loading networks", "partita[torch]")
-    from ..vision._serialization import from_bytes
+    from ..vision import from_bytes
 
     name = next((name for name in files if name.startswith(NETWORKS)), None)
     if name is None:

@@ -12,14 +12,15 @@ import numpy as np
 
 from .. import __version__
 from .._support.json_values import json_value
-from ..ensemble._classifier import FeaturePartitionClassifier
-from ..ensemble._leave_out import LeaveOutEnsemble
-from ..ensemble._leave_out_classifier import LeaveOutClassifier
-from ..ensemble._leave_out_regressor import LeaveOutRegressor
-from ..ensemble._regressor import FeaturePartitionRegressor
+from ..ensemble import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    LeaveOutClassifier,
+    LeaveOutEnsemble,
+    LeaveOutRegressor,
+)
 from ..errors import StoreError
-from ..partition._partition import Overlap, Partition
-from ..partition._units import Units
+from ..partition import Overlap, Partition, Units
 from ..rules import Median, Plurality, Rule, RunOff, TopK, Tournament
 from ._layout import MANIFEST
 from ._leave_out_manifest import build_leave_out, leave_out_facts

@@ -16,12 +16,11 @@ import numpy as np
 
 from .._support.types import Array
 from ..certificates import Counts
-from ..ensemble._ballots import FLOOR
+from ..ensemble import FLOOR
 from ..errors import StoreError
-from ..partition._units import pixels
-from ..rules import Median, TopK, Tournament
-from ..rules._pooled import PooledValues
-from ..tables._kinds import KINDS, TEXT
+from ..partition import pixels
+from ..rules import Median, PooledValues, TopK, Tournament
+from ..tables import KINDS, TEXT
 from ._layout import MANIFEST
 
 FORMAT = 2  # the newest; 1 has neither fallbacks nor ensembles that leave units out

@@ -13,9 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
-from ..ensemble._failures import FixedVote
-from ..ensemble._table_trees import TableTreesClassifier, TableTreesRegressor
+from ..ensemble import (
+    FixedVote,
+    TableBoostingClassifier,
+    TableBoostingRegressor,
+    TableTreesClassifier,
+    TableTreesRegressor,
+)
 
 PROTOCOL = 2  # of skops' files; a later one is left to skops
 OWN = {

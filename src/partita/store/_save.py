@@ -14,8 +14,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from .._support.atomic import write_atomic
-from ..ensemble._base import Ensemble
-from ..ensemble._joint_training import were_trained_jointly
+from ..ensemble import Ensemble, were_trained_jointly
 from ..errors import InputError
 from ._archive import is_stored_model
 from ._layout import (
@@ -94,7 +93,7 @@ def save(model: Any, path: Any, about: dict[str, Any] | None = None) -> Path:
     networks = None
     files = []
     if were_trained_jointly(model.estimators_):  # networks that were trained jointly are one file
-        from ..vision._serialization import to_bytes
+        from ..vision import to_bytes
 
         content, networks = to_bytes(model.estimators_, model.classes_)
         files.append(StoredFile.of(NETWORKS, ".safetensors", content))

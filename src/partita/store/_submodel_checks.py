@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ensemble._joint_training import were_trained_jointly
-from ..ensemble._leave_out import LeaveOutEnsemble
-from ..ensemble._table_estimator import TableEstimator
+from ..ensemble import LeaveOutEnsemble, TableEstimator, were_trained_jointly
 from ..errors import StoreError
 from ._layout import MANIFEST
 

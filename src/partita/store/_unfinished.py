@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .._support.atomic import write_atomic
-from ..ensemble._failures import FixedVote
+from ..ensemble import FixedVote
 from ..errors import InputError, StoreError
 from ._layout import ESTIMATOR, MANIFEST, UNFINISHED, submodel_name
 from ._save import check_place, manifest_bytes, remove_leftovers, stored_estimator

@@ -4,9 +4,9 @@ Needs PyTorch: ``pip install 'partita[torch]'``. Importing this package does not
 one of its names does.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .._support.lazy import lazy_names
 from .._support.optional import require
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._leave_out_images import LeaveOutImageClassifier
     from ._masked_classifier import MaskedImageClassifier
     from ._pixel_set_classifier import PixelSetClassifier
+    from ._serialization import from_bytes, to_bytes
 
 __all__ = [
     "AblatedImageClassifier",
@@ -24,23 +25,11 @@ __all__ = [
     "PixelSetClassifier",
 ]
 
-_HOMES = {
-    "AblatedImageClassifier": "_ablated_classifier",
-    "CellImageClassifier": "_cell_classifier",
-    "LeaveOutImageClassifier": "_leave_out_images",
-    "MaskedImageClassifier": "_masked_classifier",
-    "PixelSetClassifier": "_pixel_set_classifier",
-}
+_lazy_getattr, __dir__ = lazy_names(__name__)
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is first used, or say how to install PyTorch."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'partita.vision' has no attribute {name!r}")
-    require("torch", "partita.vision", "partita[torch]")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-
-
-def __dir__() -> list[str]:
-    """List the public names, which are imported late."""
-    return sorted(_HOMES)
+    if name in __all__:
+        require("torch", "partita.vision", "partita[torch]")
+    return _lazy_getattr(name)

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from .._support.types import Array
-from ..ensemble._ballots import FLOOR
+from ..ensemble import FLOOR
 from ._cell_config import CellConfig
 from ._cell_networks import CellNetworks, fold
 from ._config import VIEW_SHIFTS

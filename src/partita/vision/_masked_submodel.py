@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .._support.types import Array
-from ..ensemble._ballots import FLOOR
+from ..ensemble import FLOOR
 from ._images import as_images, normalise
 from ._masked_augmentation import augment
 from ._paper_recipes import Recipe

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from .._support.types import Array
-from ..ensemble._ballots import FLOOR
+from ..ensemble import FLOOR
 from ._config import VIEW_SHIFTS, PixelSetConfig
 from ._images import as_images, normalise
 from ._runtime import torch_seeds

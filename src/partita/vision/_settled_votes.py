@@ -11,9 +11,7 @@ from math import comb
 import numpy as np
 
 from .._support.types import Array
-from ..rules import Agreement
-from ..rules._agreement_frontier import blocks
-from ..rules._left_out import supersets
+from ..rules import Agreement, blocks, supersets
 
 UNKNOWN = -1
 # (images, models), one of each for a question; the last model, numbered beyond those that leave

@@ -12,16 +12,40 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._certify_file import certify_parquet
-    from ._choice import Choice
+    from ._certified_table import CertifiedTable
+    from ._certify_file import CertifiedFile, certify_file, certify_parquet, certify_pieces
+    from ._choice import Choice, Evaluation
     from ._choose import choose
-    from ._fit_parquet import fit_parquet
+    from ._choose_file import Objective, choose_file
+    from ._disagreement import Disagreement
+    from ._estimators import chosen_name, named_fallback
+    from ._evidence import evidence, source_names, source_units
+    from ._fit_parquet import fit_parquet, fit_training
     from ._offset_search import search_offsets
+    from ._prediction_table import open_prediction_table
+    from ._recommend import best
     from ._rule_search import search_rules
+    from ._stored_model import StoredModel, known_kinds, open_model
+    from ._summary import TRAINING_ROWS, Summary
     from ._sweep import sweep
+    from ._sweep_file import read_sweep, sweep_file
+    from ._sweep_grid import Grid, Trial, parse_list
+    from ._tasks import TASKS
+    from ._training_table import open_training
     from ._usual import ReferenceRates, learn_usual
     from ._watch import Watcher, watch
+    from ._watch_file import learn_usual_file, watch_files
     from ._watch_result import Alarm, WatchResult
+    from ._wording import (
+        BEFOREHAND,
+        CHOSEN,
+        ON_REFERENCE,
+        ON_TRAINING,
+        answer_text,
+        percent,
+        probability,
+        shortened,
+    )
 
 __all__ = [
     "Alarm",
@@ -39,21 +63,4 @@ __all__ = [
     "watch",
 ]
 
-__getattr__, __dir__ = lazy_names(
-    __name__,
-    {
-        "Alarm": "_watch_result",
-        "Choice": "_choice",
-        "ReferenceRates": "_usual",
-        "WatchResult": "_watch_result",
-        "Watcher": "_watch",
-        "certify_parquet": "_certify_file",
-        "choose": "_choose",
-        "fit_parquet": "_fit_parquet",
-        "learn_usual": "_usual",
-        "search_offsets": "_offset_search",
-        "search_rules": "_rule_search",
-        "sweep": "_sweep",
-        "watch": "_watch",
-    },
-)
+__getattr__, __dir__ = lazy_names(__name__)

@@ -15,11 +15,9 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
-from ..ensemble import FittedEnsemble
-from ..ensemble._full_model import full_predictions
-from ..rules import Gated, Rule
-from ..rules._statements import Statement
-from ..tables._table import Table
+from ..ensemble import FittedEnsemble, full_predictions
+from ..rules import Gated, Rule, Statement
+from ..tables import Table
 from ._tasks import TASKS
 
 

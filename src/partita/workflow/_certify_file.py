@@ -14,9 +14,7 @@ import numpy as np
 
 from .._support.optional import require
 from .._support.progress import Progress
-from ..tables._csv_options import CsvOptions
-from ..tables._file import File, Split
-from ..tables._write import check_writable, table_writer
+from ..tables import CsvOptions, File, Split, check_writable, table_writer
 from ._certified_table import CertifiedTable
 from ._prediction_table import PredictionTable, open_prediction_table
 from ._stored_model import StoredModel, open_model

@@ -19,17 +19,18 @@ from .._support.arrays import array_of
 from .._support.numbers import check_whole
 from .._support.progress import log
 from .._support.types import Array
-from ..ensemble._empty_proofs import is_nearly_constant
-from ..ensemble._failures import failure_banner
-from ..ensemble._fallback import fallback_scores
-from ..ensemble._full_model import fit_full_model, full_predictions
+from ..ensemble import (
+    failure_banner,
+    fallback_scores,
+    fit_full_model,
+    full_predictions,
+    is_nearly_constant,
+)
 from ..errors import InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy
-from ..partition._choose_units import choose_units
-from ..partition._columns import Columns
-from ..partition._informed import Informed
+from ..partition import Columns, Informed, choose_units
 from ..rules import Gated
-from ..tables._memory import open_table
+from ..tables import open_table
 from ._candidates import Candidate, Variant, candidates
 from ._certified_table import CertifiedTable
 from ._choice import Choice, Evaluation, check_want, mean_evaluation, recommend

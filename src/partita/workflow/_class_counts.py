@@ -11,8 +11,7 @@ import numpy as np
 
 from .._support.json_values import json_value
 from .._support.types import Array
-from ..metrics._class_curves import precision_bound
-from ..metrics._curves import rows_at_radii
+from ..metrics import precision_bound, rows_at_radii
 
 Pairs = dict[tuple[Any, Any], "Counter[int]"]  # (true label or None, predicted label): radii
 

@@ -15,9 +15,7 @@ import numpy as np
 from .._support.types import Array
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
-from ..rules._agreement_frontier import blocks
-from ..rules._left_out import supersets
-from ..rules._pooled import PooledLabels, PooledRule
+from ..rules import PooledLabels, PooledRule, blocks, supersets
 
 # Values agree without a set if they span at most this share of what all models' values span.
 NARROWER = 0.5

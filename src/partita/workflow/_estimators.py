@@ -22,10 +22,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .._support.optional import require
-from ..ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
-from ..ensemble._table_trees import TableTreesClassifier, TableTreesRegressor
+from ..ensemble import (
+    TableBoostingClassifier,
+    TableBoostingRegressor,
+    TableTreesClassifier,
+    TableTreesRegressor,
+)
 from ..errors import InputError
-from ..tables._fingerprint import sha256_of
+from ..tables import sha256_of
 from ._tasks import TASKS, Task
 
 AUTO = "auto"  # the ensemble's own default

@@ -13,9 +13,8 @@ from .._support.types import Array
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ..partition._partition import Partition
-from ..rules import TopK
-from ..rules._pooled import PooledRule
+from ..partition import Partition
+from ..rules import PooledRule, TopK
 from ._disagreement import Disagreement
 from ._wording import shortened
 

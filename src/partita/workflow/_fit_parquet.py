@@ -14,20 +14,19 @@ from sklearn import get_config
 
 from .._support.parallel import run_each
 from .._support.progress import Progress, log
-from ..ensemble._base import Ensemble
-from ..ensemble._batches import check_batches
-from ..ensemble._canary import CURE, canaries
-from ..ensemble._failures import warn_of_failures
-from ..ensemble._joint_training import trains_jointly
-from ..ensemble._plan import Plan
+from ..ensemble import (
+    CANARY_CURE,
+    Ensemble,
+    Plan,
+    canaries,
+    check_batches,
+    trains_jointly,
+    warn_of_failures,
+)
 from ..errors import InputError, SoundnessError
-from ..partition._units_file import UnitsFile
-from ..store._layout import ESTIMATOR
-from ..store._manifest import to_manifest
-from ..store._save import stored_estimator
-from ..store._unfinished import StoredSubmodel, UnfinishedModel
-from ..tables._file import Split
-from ..tables._fingerprint import footers_of
+from ..partition import UnitsFile
+from ..store import ESTIMATOR, StoredSubmodel, UnfinishedModel, stored_estimator, to_manifest
+from ..tables import Split, footers_of
 from ._cluster import connect, library_versions, run_on_cluster
 from ._estimators import code_of
 from ._submodel_task import TrainingData, fit_and_store, refit_hash
@@ -218,7 +217,7 @@ def _check_refits(
         if found != submodels[t].sha256:
             raise SoundnessError(
                 f"{plan.names[t]} differs when it is fitted again on the same columns, so no "
-                f"radius would hold: {CURE}"
+                f"radius would hold: {CANARY_CURE}"
             )
 
 

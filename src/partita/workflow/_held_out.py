@@ -15,9 +15,7 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._arrow import missing_cells
-from ..tables._file import FileTable
-from ..tables._fingerprint import sha256_of
+from ..tables import FileTable, missing_cells, sha256_of
 from ._reference_splits import JUDGED, reference_splits
 from ._time_order import time_order_warnings
 from ._training_table import TrainingTable

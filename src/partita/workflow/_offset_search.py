@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.arrays import array_of
 from .._support.numbers import check_whole
 from .._support.optional import require
-from ..ensemble._classifier import FeaturePartitionClassifier
+from ..ensemble import FeaturePartitionClassifier
 from ..errors import InputError
 from ..metrics import certified_alarms
 from ..rules import Tournament

@@ -10,10 +10,9 @@ from functools import cached_property
 from typing import Any
 
 from .._support.types import Array
-from ..ensemble._silent_sources import DETECT, columns_that_may_lack
+from ..ensemble import DETECT, columns_that_may_lack
 from ..errors import InputError
-from ..tables._csv_options import CsvOptions
-from ..tables._file import File, Split
+from ..tables import CsvOptions, File, Split
 from ._stored_model import StoredModel
 
 # the columns that ``partita certify`` writes; ignored columns are passed through beside them

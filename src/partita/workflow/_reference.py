@@ -11,9 +11,8 @@ from typing import Any
 
 from .._support.types import Array
 from ..errors import InputError
-from ..partition._informed import Informed
-from ..tables._file import FileTable
-from ..tables._fingerprint import sha256_of
+from ..partition import Informed
+from ..tables import FileTable, sha256_of
 from ._schema import Schema
 
 

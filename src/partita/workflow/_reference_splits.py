@@ -10,7 +10,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from .._support.types import Array
 from ..errors import EmptyProofWarning, InputError, SoundnessWarning
-from ..partition._shared_rows import SHARED_ROWS
+from ..partition import SHARED_ROWS
 from ._tasks import Task
 
 SPLITS = 5

@@ -16,12 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from .._support.arrays import array_of
 from .._support.numbers import check_whole
 from .._support.optional import require
-from ..ensemble._base import Ensemble
-from ..ensemble._empty_proofs import ENOUGH_ROWS, is_nearly_constant
-from ..ensemble._failures import failure_banner
-from ..ensemble._leave_out import LeaveOutEnsemble
+from ..ensemble import ENOUGH_ROWS, Ensemble, LeaveOutEnsemble, failure_banner, is_nearly_constant
 from ..errors import EmptyProofWarning, InputError
-from ..metrics._scorer import certified_score, check_score
+from ..metrics import certified_score, check_score
 from ..rules import Rule, TopK, named_rule
 from ._certified_table import CertifiedTable
 from ._tasks import TASKS

@@ -13,11 +13,7 @@ import numpy as np
 
 from .._support.types import Array
 from ..errors import InputError
-from ..tables._absent import CompletedFile
-from ..tables._csv_options import CsvOptions
-from ..tables._file import File, Split
-from ..tables._kinds import BOOLEAN, NUMBER, TEXT
-from ..tables._open import open_file
+from ..tables import BOOLEAN, NUMBER, TEXT, CompletedFile, CsvOptions, File, Split, open_file
 from ._tasks import Task
 
 SILENT_ADVICE = (

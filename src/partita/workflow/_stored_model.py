@@ -9,11 +9,8 @@ from typing import Any
 from .._support.types import Array
 from ..errors import InputError
 from ..rules import TopK
-from ..store._load import digest, load_with_manifest
-from ..store._usual import read_usual
-from ..tables._csv_options import CsvOptions
-from ..tables._file import Split
-from ..tables._fingerprint import footers_of, sha256_of
+from ..store import digest, load_with_manifest, read_usual
+from ..tables import CsvOptions, Split, footers_of, sha256_of
 from ._schema import Schema
 from ._tasks import TASKS
 from ._usual import ReferenceRates

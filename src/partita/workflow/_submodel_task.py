@@ -10,15 +10,10 @@ from pathlib import Path
 
 from .._support.parallel import exclusive
 from .._support.types import Array
-from ..ensemble._batches import fit_submodel
-from ..ensemble._plan import Plan
+from ..ensemble import Plan, fit_submodel
 from ..errors import InputError
-from ..store._layout import submodel_name
-from ..store._save import stored_estimator
-from ..store._unfinished import StoredSubmodel, UnfinishedModel
-from ..tables._file import FileTable, Split
-from ..tables._fingerprint import check_unchanged
-from ..tables._open import open_file
+from ..store import StoredSubmodel, UnfinishedModel, stored_estimator, submodel_name
+from ..tables import FileTable, Split, check_unchanged, open_file
 from ._schema import Schema
 from ._training_table import TrainingTable
 

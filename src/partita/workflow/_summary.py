@@ -13,9 +13,8 @@ import numpy as np
 
 from .._support.json_values import json_value
 from ..certificates import Counts
-from ..ensemble._empty_proofs import CURE, ENOUGH_ROWS, is_nearly_constant
-from ..ensemble._failures import failure_banner
-from ..metrics._curves import correct_radius, shares_at_radii
+from ..ensemble import CURE, ENOUGH_ROWS, failure_banner, is_nearly_constant
+from ..metrics import correct_radius, shares_at_radii
 from ._certified_table import CertifiedTable
 from ._class_counts import (
     Pairs,
@@ -29,7 +28,7 @@ from ._silence_counts import SilenceCounts
 from ._tasks import TASKS
 from ._wording import answer_text, percent
 
-ON_TRAINING = (
+TRAINING_ROWS = (
     "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
     "right rows say nothing about new rows: certify a table that it has not seen."
 )
@@ -183,7 +182,7 @@ class Summary:
 
     def warnings(self) -> list[str]:
         """What a reader must know before the numbers."""
-        found = [ON_TRAINING] if self.on_training else []
+        found = [TRAINING_ROWS] if self.on_training else []
         found += [f"{text}." for text in failure_banner(self.n_failed, self.n_submodels)]
         if self.rows >= ENOUGH_ROWS:
             found += self._constant_warnings() or self._majority_warnings()

@@ -18,15 +18,12 @@ from sklearn import get_config
 from .. import __version__
 from .._support.atomic import write_atomic
 from .._support.progress import log
-from ..ensemble._ballots import has_scores
-from ..ensemble._empty_proofs import is_nearly_constant
-from ..ensemble._failures import failure_banner
-from ..ensemble._soundness import is_balanced
+from ..ensemble import failure_banner, has_scores, is_balanced, is_nearly_constant
 from ..errors import InputError
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
-from ..partition._choose_units import choose_units
+from ..partition import choose_units
 from ..rules import Rule
-from ..tables._fingerprint import sha256_of
+from ..tables import sha256_of
 from ._certified_table import CertifiedTable
 from ._cluster import library_versions
 from ._estimators import code_hash, code_of, named_estimator

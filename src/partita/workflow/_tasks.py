@@ -13,14 +13,15 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
 from .._support.types import Array
-from ..ensemble._classifier import FeaturePartitionClassifier
-from ..ensemble._leave_out_classifier import LeaveOutClassifier
-from ..ensemble._leave_out_regressor import LeaveOutRegressor
-from ..ensemble._regressor import FeaturePartitionRegressor
+from ..ensemble import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+)
 from ..errors import InputError
-from ..rules import Median, Rule, Tournament, named_rule
-from ..rules._bounds import bounds_around
-from ..tables._kinds import BOOLEAN, NUMBER, TEXT
+from ..rules import Median, Rule, Tournament, bounds_around, named_rule
+from ..tables import BOOLEAN, NUMBER, TEXT
 
 MOST_LABELS = 20  # whole numbers with more distinct values than this are values, not labels
 LARGEST_WHOLE = 2.0**53  # up to here a float tells whole numbers apart

@@ -5,9 +5,7 @@ import re
 import numpy as np
 
 from ..errors import InputError
-from ..tables._arrow import column_values
-from ..tables._file import File
-from ..tables._kinds import NUMBER, TEXT, TIME
+from ..tables import NUMBER, TEXT, TIME, File, column_values
 
 NAMED_LIKE_TIME = re.compile(r"(?<![a-z])(date|time|datetime|timestamp)(?![a-z])")
 

@@ -11,12 +11,18 @@ from typing import Any
 
 from .._support.types import Array
 from ..errors import InputError
-from ..partition._units_file import UnitsFile, read_units
+from ..partition import UnitsFile, read_units
 from ..rules import Rule
-from ..tables._csv_options import CsvOptions
-from ..tables._file import File, FileTable, Split
-from ..tables._fingerprint import changes_of, check_unchanged, sha256_of
-from ..tables._open import open_file
+from ..tables import (
+    CsvOptions,
+    File,
+    FileTable,
+    Split,
+    changes_of,
+    check_unchanged,
+    open_file,
+    sha256_of,
+)
 from ._estimators import named_estimator
 from ._reference import Reference, read_reference
 from ._schema import Schema

@@ -10,10 +10,8 @@ from typing import Any
 from .._support.progress import Progress
 from ..ballots import Ballots
 from ..errors import InputError
-from ..store._usual import write_usual
-from ..tables._csv_options import CsvOptions
-from ..tables._file import File
-from ..tables._fingerprint import sha256_of
+from ..store import write_usual
+from ..tables import CsvOptions, File, sha256_of
 from ._prediction_table import PredictionTable, open_prediction_table
 from ._stored_model import StoredModel
 from ._usual import ReferenceRates, usual_of
