@@ -21,7 +21,7 @@ from sklearn import get_config
 from timing import best, processor
 
 from partita import LeaveOutClassifier
-from partita._support.parallel import on_one_thread
+from partita._support import on_one_thread
 from partita.ensemble import TableBoostingClassifier, TableTreesClassifier
 
 SIZES = ((1, 9), (1, 16), (2, 12))

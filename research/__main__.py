@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from partita._support.terminal import print_line, print_table
+from partita._support import print_line, print_table
 from partita.errors import PartitaError
 
 from .layout import blocks, missing_settings, not_run

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._support.optional import require
-from partita._support.types import Array
+from partita._support import Array, require
 from partita.datasets import (
     ImageData,
     TableData,

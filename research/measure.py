@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.model_selection import KFold
 
 from partita import __version__
-from partita._support.types import Array
+from partita._support import Array
 from partita.ballots import Ballots
 from partita.baselines import (
     ConstantClassifier,

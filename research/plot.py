@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._support.optional import require
+from partita._support import require
 
 from .cells import Cell, as_number
 from .layout import SECONDS

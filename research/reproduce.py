@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from partita._support.atomic import write_atomic
-from partita._support.numbers import check_whole
+from partita._support import check_whole, write_atomic
 from partita.errors import InputError
 
 from .cells import Cell, CellSpec, fill_cell, settings_of

@@ -13,9 +13,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from partita._support.atomic import write_atomic
-from partita._support.progress import Progress
-from partita._support.types import Array
+from partita._support import Array, Progress, write_atomic
 from partita.vision import AblatedImageClassifier
 
 from .runs import Run

@@ -12,8 +12,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from partita._support.optional import require
-from partita._support.progress import log
+from partita._support import log, require
 from partita.datasets._fetch import cache_folder
 from partita.errors import InputError, MissingExtraError, PartitaError
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from partita._support.atomic import write_atomic
+from partita._support import write_atomic
 from partita.rules import Median, Plurality, Rule, RunOff, Tournament
 
 RunResult = dict[str, Any]  # as its file holds it

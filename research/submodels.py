@@ -11,8 +11,7 @@ from sklearn.linear_model import Lasso, SGDRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from partita._support.optional import require
-from partita._support.types import Array
+from partita._support import Array, require
 
 from .sizes import FEW_SUBMODELS
 

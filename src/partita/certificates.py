@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._support.arrays import array_of
-from ._support.numbers import check_whole
-from ._support.optional import require
-from ._support.types import Array
+from ._support import Array, array_of, check_whole, require
 from .errors import InputError
 from .silence import Silence
 

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from . import kernels
-from ._support.numbers import check_whole
-from ._support.types import Array
+from ._support import Array, check_whole
 from .rules import GapRule, Gated, Median, PooledRule, Reach, Rule, as_ballots, check_gate, rule_of
 
 __all__ = ["Collective", "certify_collective", "criticality"]

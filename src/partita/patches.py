@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._support.numbers import check_whole
-from ._support.types import Array
+from ._support import Array, check_whole
 from .certificates import Certificates, Counts, recounted
 from .errors import InputError
 from .partition import Overlap, Partition

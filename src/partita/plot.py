@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from typing import Any, Self
 
-from ._support.optional import require
+from ._support import require
 from .certificates import Certificates
 from .metrics import certified_accuracy_curve, certify_against
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._support.types import Array
+from ._support import Array
 
 __all__ = ["Silence"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita._support.arrays import array_of
+from partita._support import array_of
 
 
 def test_what_can_be_an_array_is_one_of_the_requested_type():

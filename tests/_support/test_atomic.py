@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from partita._support.atomic import open_atomic, write_atomic
+from partita._support import open_atomic, write_atomic
 
 
 def test_a_file_and_its_folder_are_made(tmp_path):

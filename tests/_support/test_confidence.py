@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita._support import confidence
-from partita._support.confidence import clopper_pearson
+from partita._support import clopper_pearson, confidence
 from tests.baselines.exact_ablation import tail
 
 

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 import numpy as np
 import pytest
 
-from partita._support.json_values import json_value
+from partita._support import json_value
 
 
 def test_containers_and_numpy_values_become_what_json_holds():

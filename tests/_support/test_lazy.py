@@ -19,16 +19,16 @@ assert not {"sklearn", "numba"} & set(sys.modules)
 
 
 def test_a_name_comes_from_its_module():
-    package_getattr, package_dir = lazy_names("json", {"JSONDecoder": "decoder"})
-    import json.decoder
+    package_getattr, package_dir = lazy_names("partita.tables")
+    import partita.tables._kinds
 
-    assert package_getattr("JSONDecoder") is json.decoder.JSONDecoder
-    assert package_dir() == ["JSONDecoder"]
+    assert package_getattr("CellError") is partita.tables._kinds.CellError
+    assert package_dir() == partita.tables.__all__
 
 
 def test_an_unknown_name_is_an_attribute_error():
-    package_getattr, _ = lazy_names("json", {})
-    with pytest.raises(AttributeError, match="module 'json' has no attribute 'nothing'"):
+    package_getattr, _ = lazy_names("partita.tables")
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
         package_getattr("nothing")
 
 

@@ -1,6 +1,6 @@
 """Errors of others in one line."""
 
-from partita._support.messages import LONGEST, one_line
+from partita._support.values import LONGEST, one_line
 
 
 def test_an_error_is_one_line_of_readable_length():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita._support.numbers import check_number, check_whole
+from partita._support import check_number, check_whole
 
 
 @pytest.mark.parametrize("value", [0, 3, np.int64(3), np.uint8(1)])

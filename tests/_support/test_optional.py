@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from partita import MissingExtraError
-from partita._support.optional import require
+from partita._support import require
 
 
 def test_an_installed_library_is_imported():

@@ -13,8 +13,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita._support import progress
-from partita._support.progress import Progress, log
+from partita._support import Progress, log, progress
 
 ROWS = np.random.default_rng(0).normal(size=(40, 6))
 LABELS = np.arange(40) % 2
@@ -124,7 +123,7 @@ def test_bars_within_bars_and_in_threads_share_the_terminal(monkeypatch):
 
 
 def test_a_bar_that_nobody_closed_is_gone_when_the_program_ends():
-    code = "from partita._support.progress import Progress; Progress('fitted', 3, 'submodels')"
+    code = "from partita._support import Progress; Progress('fitted', 3, 'submodels')"
     ours, theirs = pty.openpty()
     subprocess.run(
         [sys.executable, "-c", code],

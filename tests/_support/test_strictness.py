@@ -3,7 +3,7 @@
 import pytest
 
 from partita import SoundnessError, SoundnessWarning
-from partita._support.strictness import warn_or_raise
+from partita._support import warn_or_raise
 
 
 def test_a_finding_is_a_warning_that_points_at_whoever_found_it():

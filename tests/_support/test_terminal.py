@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita._support.terminal import print_line, print_table, print_warning, radii_that_fit
+from partita._support import print_line, print_table, print_warning, radii_that_fit
 
 
 def test_names_from_a_table_are_no_markup(capsys):

@@ -3,7 +3,7 @@
 import pytest
 
 from partita import InputError
-from partita._support.toml import read_toml
+from partita._support import read_toml
 
 
 def test_a_file_is_read_or_refused_by_name(tmp_path):

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import BernoulliNB
 from sklearn.neural_network import MLPClassifier
 
 from partita import InputError
-from partita._support.confidence import clopper_pearson
+from partita._support import clopper_pearson
 from partita.baselines import RandomizedAblationClassifier
 from partita.baselines._ablation import abstentions
 from partita.certificates import Counts

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita._support.confidence import clopper_pearson
+from partita._support import clopper_pearson
 from partita.baselines import ablation_radius
 from partita.baselines._ablation_bounds import _thresholds, certify_votes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita._support.terminal import radii_that_fit
+from partita._support import radii_that_fit
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ from partita import (
     SubmodelError,
     certify,
 )
-from partita._support.json_values import json_value
+from partita._support import json_value
 from partita.ensemble._one_pass import scores_rows_apart
 from partita.serve._app import PATHS, certifying_app
 from partita.serve._metrics import Metrics

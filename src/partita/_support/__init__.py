@@ -1,1 +1,30 @@
-"""Helpers that every package may use and no user imports. Nothing here knows tables or models."""
+"""Helpers that every package may use and no user imports."""
+
+from typing import TYPE_CHECKING
+
+from .lazy import lazy_names
+
+if TYPE_CHECKING:
+    from .confidence import check_alpha, clopper_pearson
+    from .files import open_atomic, read_toml, write_atomic
+    from .optional import require
+    from .parallel import exclusive, on_one_thread, one_thread_settings, run_each
+    from .progress import SECONDS_BETWEEN_LINES, Progress, log
+    from .terminal import print_line, print_table, print_warning, radii_that_fit
+    from .values import (
+        Array,
+        Estimator,
+        JsonObject,
+        PathLike,
+        TableLike,
+        array_of,
+        check_number,
+        check_whole,
+        json_value,
+        one_line,
+        warn_or_raise,
+    )
+
+__all__: list[str] = []
+
+__getattr__, __dir__ = lazy_names(__name__)

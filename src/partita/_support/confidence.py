@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import betainc, betaincinv
 
 from ..errors import InputError
-from .types import Array
+from .values import Array
 
 SLACK = 1e-10  # far above the error of scipy's inverse
 
@@ -19,7 +19,7 @@ def clopper_pearson(successes: Any, draws: Any, alpha: float) -> tuple[Array, Ar
 
     Examples
     --------
-    >>> from partita._support.confidence import clopper_pearson
+    >>> from partita._support import clopper_pearson
     >>> lower, upper = clopper_pearson([0, 90, 100], 100, alpha=0.05)
     >>> lower.round(3).tolist(), upper.round(3).tolist()
     ([0.0, 0.836, 0.97], [0.03, 0.945, 1.0])

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._findings import BrokenCertificate, Check, Line

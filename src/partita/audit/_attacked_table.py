@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..tables import is_missing, object_rows
 

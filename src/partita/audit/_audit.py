@@ -13,9 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.numbers import check_whole
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, check_whole
 from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
 from ..workflow import Summary

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import is_missing
 from ._attacked_table import AttackedTable
 from ._hostile_values import FAMILIES, hostile_columns, mixtures, n_variants, with_value

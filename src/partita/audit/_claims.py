@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics import correct_radius

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.strictness import warn_or_raise
+from .._support import warn_or_raise
 from ..ensemble import Ensemble
 from ..errors import InputError, SoundnessError
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..rules import PooledRule
 from ._attacked_table import AttackedTable
 from ._claims import Claims

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
-from .._support.json_values import json_value
+from .._support import json_value, write_atomic
 from ..errors import InputError
 
 TRUSTED_TRAINING = (

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ..rules import Statement
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._attacked_table import AttackedTable
 
 LARGE, EXTREMES, INFINITIES, MISSING, TEXTS = FAMILIES = (

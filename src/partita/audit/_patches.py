@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..patches import certify_patches
 from ._evasion import Evader, RewrittenRows
 

@@ -11,8 +11,7 @@ import scipy.sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._support.strictness import warn_or_raise
-from .._support.types import Array
+from .._support import Array, warn_or_raise
 from ..ensemble import Ensemble
 from ..errors import InputError
 from ..tables import open_table, table_columns

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ._attacked_table import AttackedTable
 from ._candidates import POISONS, poisoned_column, trigger

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ._attacked_table import AttackedTable

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FEW_ROWS, FittedEnsemble
 from ..tables import is_missing
 from ._attacked_table import AttackedTable

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ._attacked_table import AttackedTable
 from ._candidates import poisoned_column

@@ -13,7 +13,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..partition import Partition
 from ._attacked_table import AttackedTable

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..errors import PartitaError, SoundnessError
 from ._attacked_table import AttackedTable

@@ -13,10 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._support.confidence import check_alpha
-from .._support.numbers import check_whole
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, check_alpha, check_whole
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import InputError
 from ..partition import choose_units

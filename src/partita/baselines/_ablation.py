@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.linear_model import SGDClassifier
 
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates
 from ..ensemble import classes_of, target_array
 from ..errors import InputError

@@ -13,10 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._support.arrays import array_of
-from .._support.confidence import clopper_pearson
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, array_of, check_whole, clopper_pearson
 from ..errors import InputError
 
 METHODS = ("levine-feizi", "jia")

@@ -10,8 +10,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.linear_model import SGDRegressor
 
-from .._support.confidence import clopper_pearson
-from .._support.types import Array
+from .._support import Array, clopper_pearson
 from ..certificates import Certificates
 from ..ensemble import numeric_target
 from ..errors import InputError

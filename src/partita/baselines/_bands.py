@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
 

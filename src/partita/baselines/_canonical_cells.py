@@ -27,7 +27,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import is_missing, series_floats
 
 MISSING = math.nan

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import column_or_1d
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..tables import Table, is_missing, object_rows, open_table
 from ._canonical_cells import canonical, canonical_column, encode_rows, narrow, series_cells

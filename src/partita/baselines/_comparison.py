@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_regressor
 
-from .._support.optional import require
+from .._support import require
 from ..certificates import Certificates, Counts
 from ..ensemble import Ensemble
 from ..errors import InputError

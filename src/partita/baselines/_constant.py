@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates, Counts
 from ..ensemble import classes_of, numeric_target, target_array
 from ..rules import Median, bounds_around

@@ -6,7 +6,7 @@ A column enters as two numbers, ``(x, 1 - x)`` with x scaled to [0, 1]; an ablat
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 
 def random_masks(rng: np.random.Generator, n_draws: int, d: int, keep: int) -> Array:

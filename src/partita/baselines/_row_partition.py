@@ -20,8 +20,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._support.parallel import one_thread_settings, run_each
-from .._support.types import Array
+from .._support import Array, one_thread_settings, run_each
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..ensemble import (

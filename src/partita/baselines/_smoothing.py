@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole
 from ..certificates import Certificates
 from ..ensemble import classes_of, target_array
 from ..errors import InputError

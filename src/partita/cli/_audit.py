@@ -93,7 +93,7 @@ def audit(
 
 
 def _show(found: Any, place: Path | None, has_training: bool) -> None:
-    from .._support.terminal import print_line
+    from .._support import print_line
     from ..audit import TRUSTED_TRAINING
 
     print_line(str(found))

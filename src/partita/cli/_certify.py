@@ -46,7 +46,7 @@ def certify(
 
     From Parquet to Parquet, the memory it takes does not grow with the number of rows.
     """
-    from .._support.terminal import print_line
+    from .._support import print_line
     from ..tables import check_other_file, check_writable
     from ..workflow import CHOSEN, certify_pieces, open_model, open_prediction_table
     from ._summary_screen import show_summary

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from .._support.terminal import print_line, print_table, print_warning
+from .._support import print_line, print_table, print_warning
 from ..workflow import Choice, Evaluation, answer_text
 
 

@@ -15,7 +15,7 @@ data_app = typer.Typer(
 @data_app.command("list")
 def list_data(cache: Cache = None, as_json: Json = False) -> None:
     """Show the data sets, their licences, and which of them are in the cache."""
-    from .._support.terminal import print_line, print_table
+    from .._support import print_line, print_table
     from ..datasets import DATA_SETS, cache_folder
 
     folder = cache_folder(cache)
@@ -52,7 +52,7 @@ def fetch_data(
     as_json: Json = False,
 ) -> None:
     """Get a data set into the cache, unless it is there, and check it."""
-    from .._support.terminal import print_line
+    from .._support import print_line
     from ..datasets import find_data_set
 
     entry = find_data_set(name)

@@ -6,7 +6,7 @@ It prints what ``partita.deployments`` found, answer by answer; nothing here com
 from pathlib import Path
 from typing import Any
 
-from .._support.terminal import print_line, print_table
+from .._support import print_line, print_table
 from ..deployments import run_deployment
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 
-from .._support.atomic import write_atomic
-from .._support.terminal import print_line, print_table
+from .._support import print_line, print_table, write_atomic
 from ..certificates import Certificates
 from ..ensemble import fit_full_model
 from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius

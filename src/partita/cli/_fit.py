@@ -282,7 +282,7 @@ def _fit_in_memory(
     full_model: bool,
     out: Path,
 ) -> None:
-    from .._support.progress import log
+    from .._support import log
     from ..ensemble import FixedVote, fit_full_model
     from ..store import save
 
@@ -334,7 +334,7 @@ def _summary(
 
 def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]) -> None:
     """The same for people."""
-    from .._support.terminal import print_line, print_warning
+    from .._support import print_line, print_warning
     from ..partition import as_units_toml
     from ..workflow import CHOSEN
 
@@ -376,7 +376,7 @@ def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, A
 
 def _suggest_sources(names: Sequence[str]) -> None:
     """Point out that names look as if several columns came from one source."""
-    from .._support.terminal import print_line
+    from .._support import print_line
     from ..partition import shared_prefixes
 
     prefixes = shared_prefixes(names)

@@ -52,7 +52,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write a report on a table's proofs: one HTML file that needs nothing else."""
-    from .._support.terminal import print_line
+    from .._support import print_line
     from ..audit import read_audit
     from ..report import write_report
     from ..tables import check_writable

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._support.terminal import print_line, print_table, print_warning, radii_that_fit
+from .._support import print_line, print_table, print_warning, radii_that_fit
 from ..workflow import Summary, answer_text, percent, shortened
 
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only

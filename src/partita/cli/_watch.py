@@ -64,7 +64,7 @@ def watch(
 
     The exit code is 3 if there is an alarm.
     """
-    from .._support.terminal import print_line, print_warning
+    from .._support import print_line, print_warning
     from ..ensemble import failure_banner
     from ..errors import InputError
     from ..tables import check_writable
@@ -96,7 +96,7 @@ def watch(
         stored, tables, known, false_alarms, every, time, state, csv, verbose=verbose
     )
     if out is not None:
-        from .._support.atomic import write_atomic
+        from .._support import write_atomic
 
         write_atomic(out, found.png())
     cover = "this call" if state is None else "all calls with this state"
@@ -118,7 +118,7 @@ def watch(
 
 
 def _show_usual(usual: Any, as_json: bool) -> None:
-    from .._support.terminal import print_line
+    from .._support import print_line
 
     if as_json:
         print_json(usual.to_dict())
@@ -128,7 +128,7 @@ def _show_usual(usual: Any, as_json: bool) -> None:
 
 
 def _show(found: Any, cover: str) -> None:
-    from .._support.terminal import print_line, print_table, print_warning
+    from .._support import print_line, print_table, print_warning
     from ..workflow import percent, probability
 
     rows = [

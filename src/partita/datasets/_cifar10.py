@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.messages import one_line
-from .._support.optional import require
+from .._support import one_line, require
 from ._contents import Arrays, ImageData, KnownImages
 from ._download import check_npm, download
 from ._fetch import FetchError, Source, fetch, read_local

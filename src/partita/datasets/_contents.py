@@ -13,7 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._fetch import FetchError
 

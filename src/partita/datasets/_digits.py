@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._contents import Arrays, ImageData, KnownImages
 from ._download import check_npm, download
 from ._fetch import FetchError, Source, fetch, read_local

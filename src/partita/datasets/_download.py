@@ -23,8 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .._support.messages import one_line
-from .._support.progress import SECONDS_BETWEEN_LINES, log
+from .._support import SECONDS_BETWEEN_LINES, log, one_line
 from ._fetch import FetchError
 
 # for the first response, all of a host's addresses together; two silent hosts make 8 s

@@ -13,9 +13,7 @@ from typing import IO, Generic, Protocol, TypeVar
 
 from platformdirs import user_cache_path
 
-from .._support.atomic import write_atomic
-from .._support.messages import one_line
-from .._support.progress import log
+from .._support import log, one_line, write_atomic
 from ..errors import InputError, MissingExtraError
 
 Content = TypeVar("Content")

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._support.messages import one_line
+from .._support import one_line
 from ._fetch import FetchError
 
 READ_AT_ONCE = 2**20

@@ -18,8 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.messages import one_line
-from .._support.types import Array
+from .._support import Array, one_line
 from ..tables import is_missing
 from ._contents import TABLE_MOST_BYTES, KnownTable, TableData
 from ._download import download

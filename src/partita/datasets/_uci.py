@@ -14,9 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._support.messages import one_line
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, one_line, require
 from ..errors import InputError
 from ._contents import ARRAYS_MOST_BYTES, Arrays, KnownArrays, TableData, canonical
 from ._download import download

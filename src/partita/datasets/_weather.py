@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.messages import one_line
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, one_line, require
 from ..errors import InputError
 from ._contents import TableData
 from ._fetch import cache_folder

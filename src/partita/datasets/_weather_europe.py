@@ -8,9 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .._support.messages import one_line
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, one_line, require
 from ..errors import InputError
 from ._contents import TABLE_MOST_BYTES, KnownTable, TableData
 from ._download import download

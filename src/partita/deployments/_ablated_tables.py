@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 
-from .._support.types import Array
+from .._support import Array
 from ..baselines import RandomizedAblationClassifier, RandomizedAblationRegressor
 from ..certificates import Certificates
 from ..partition import choose_units

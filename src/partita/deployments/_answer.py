@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from textwrap import fill
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 
 EXTRA = ("a figure", "partita[plot]")
 WIDTH = 76  # of a line of text, as printed

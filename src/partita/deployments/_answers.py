@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..metrics import certified_accuracy_curve
 from ._answer import Answer, percent, points
 from ._deployment import Deployment

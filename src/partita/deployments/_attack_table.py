@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 from ..baselines import Comparison
 from ._poisoning import KINDS
 

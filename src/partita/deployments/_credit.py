@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ..datasets import load_lending_club
 from ..ensemble import FeaturePartitionClassifier
 from ..metrics import certified_balanced_accuracy, certified_recall, worst_case_precision

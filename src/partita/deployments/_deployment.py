@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 
 @dataclass(frozen=True, eq=False)

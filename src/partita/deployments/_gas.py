@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..datasets import load_gas_drift
 from ._answer import Answer, percent
 from ._answers import MAIN, PROVEN, SINGLE

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..audit import AttackedTable, trigger, unless_refused
 from ._truth import Scorer
 

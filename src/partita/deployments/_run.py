@@ -12,9 +12,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import Any
 
-from .._support.atomic import write_atomic
-from .._support.json_values import json_value
-from .._support.progress import log
+from .._support import json_value, log, write_atomic
 from ..errors import InputError
 from . import _air, _credit, _gas
 from ._answer import WIDTH, Answer

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._answer import Answer, percent
 from ._answers import MAIN, PROVEN, SINGLE, plural
 from ._study import Study, certified

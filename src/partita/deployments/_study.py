@@ -15,8 +15,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 from threadpoolctl import threadpool_limits
 
-from .._support.progress import log
-from .._support.types import Array
+from .._support import Array, log
 from ..certificates import Certificates
 from ..ensemble import (
     TableBoostingClassifier,

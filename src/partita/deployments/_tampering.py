@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ._deployment import Deployment
 from ._study import Contender, Single
 

@@ -16,9 +16,7 @@ from joblib.parallel import get_active_backend
 from sklearn import get_config
 from sklearn.base import clone
 
-from .._support.parallel import on_one_thread
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, on_one_thread
 from ..audit import AttackedTable
 from ..ensemble import Ensemble
 from ..errors import InputError

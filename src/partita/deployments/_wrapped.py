@@ -5,7 +5,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.metaestimators import available_if
 
-from .._support.types import Array
+from .._support import Array
 
 
 def _has_probabilities(wrapped: Any) -> bool:

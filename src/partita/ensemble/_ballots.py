@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 
 SMALLEST = 1e-9  # probabilities below count as this

@@ -23,8 +23,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._support.parallel import run_each
-from .._support.types import Array
+from .._support import Array, run_each
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import EmptyProofWarning, InputError

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.strictness import warn_or_raise
-from .._support.types import Array
+from .._support import Array, warn_or_raise
 from ..errors import SoundnessError
 from ._failures import FixedVote
 

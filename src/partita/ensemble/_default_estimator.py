@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit
 
-from .._support.types import Array
+from .._support import Array
 from ._flat_trees import FlatTrees
 from ._table_estimator import TableEstimator, TableLabels, TableValues
 

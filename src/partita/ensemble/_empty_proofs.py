@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is nearly a constant
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_regressor
 
-from .._support.parallel import run_each
-from .._support.types import Array
+from .._support import Array, run_each
 from ..errors import InputError, SubmodelWarning
 from ..tables import Table, one_row
 from ._ballots import class_scores

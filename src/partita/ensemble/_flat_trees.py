@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 
 WORDS = 8  # of a set of categories: codes 0 to 255
 LEAF = -1  # the column that a leaf looks at

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.parallel import exclusive
-from .._support.types import Array
+from .._support import Array, exclusive
 from ..tables import Table
 from ._failures import FixedVote, fit_one
 from ._plan import seeds

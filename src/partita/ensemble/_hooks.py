@@ -6,7 +6,7 @@ Other packages need not know which kind of model they have: they use :class:`Fit
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..rules import Rule
 from ..tables import Table

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError, SubmodelError
 from ..tables import Table
 from ._ballots import scores_as_ballots

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..rules import Median, Rule, Tournament
 

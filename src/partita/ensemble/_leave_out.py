@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from .._support.parallel import run_each
-from .._support.types import Array
+from .._support import Array, run_each
 from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import EmptyProofWarning, InputError, SubmodelWarning

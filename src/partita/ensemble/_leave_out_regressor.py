@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import is_classifier
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..partition import LeaveOut
 from ..rules import PooledValues

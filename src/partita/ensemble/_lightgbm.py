@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.pipeline import Pipeline
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import TEXT, Table
 
 LIGHTGBM = ("LGBMClassifier", "LGBMRegressor")

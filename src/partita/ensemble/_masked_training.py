@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import get_tags
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import Table, draw_masks, mask_columns, stack_rows
 from ._plan import Plan
 from ._soundness import parts_of

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import Table, table_columns
 from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
 from ._failures import FixedVote

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from .._support.parallel import one_thread_settings
-from .._support.types import Array
+from .._support import Array, one_thread_settings
 from ..tables import Table
 from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_missing
 

@@ -6,7 +6,7 @@ ensemble, so that they need not know whether it predicts labels or values, and h
 
 from typing import Any, ClassVar, Protocol
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts
 from ..partition import Units

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 
-from .._support.parallel import on_one_thread, run_each
-from .._support.types import Array
+from .._support import Array, on_one_thread, run_each
 from ..errors import SubmodelWarning
 from ..tables import Table, one_row, open_table
 from ._canary import canaries, check_same_fit, check_same_scores, sample_rows

@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
-from .._support.parallel import run_each
-from .._support.types import Array
+from .._support import Array, run_each
 from ..ballots import Abstentions
 from ..errors import InputError, SubmodelWarning
 from ..partition import LeaveOut, Units

@@ -7,7 +7,7 @@ the functions that look: a model that only predicts does not need them.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .._support.strictness import warn_or_raise
+from .._support import warn_or_raise
 from ..errors import SoundnessError
 
 PLAIN = (str, bytes, int, float, bool, complex, type(None))

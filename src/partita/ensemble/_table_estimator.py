@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..tables import apply_codes, learn_codes, table_columns
 from ._flat_trees import FlatTrees

@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import apply_codes
 from ._flat_trees import FlatTrees
 from ._table_estimator import TableEstimator, TableLabels, TableValues

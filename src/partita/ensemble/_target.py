@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from .._support.arrays import array_of
-from .._support.types import Array
+from .._support import Array, array_of
 from ..errors import InputError
 from ._label_attacks import class_positions, numbers_or_missing
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import RegressorMixin, is_classifier
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 # scores in a block of rows: small enough for a core's cache, large enough to hide the call
 BLOCK = 2**18

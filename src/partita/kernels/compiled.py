@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 import numba
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 F = TypeVar("F", bound=Callable[..., Any])
 

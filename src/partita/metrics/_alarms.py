@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.arrays import array_of
-from .._support.numbers import check_whole
+from .._support import array_of, check_whole
 from ..certificates import Certificates
 from ..errors import InputError
 from ._scores import check_about_predictions, worst_case_precision

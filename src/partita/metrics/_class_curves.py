@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._support.arrays import array_of
-from .._support.types import Array
+from .._support import Array, array_of
 from ..certificates import Certificates
 from ._curves import FARTHEST, correct_radius, rows_at_radii
 from ._scores import check_about_predictions

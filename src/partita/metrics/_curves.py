@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates
 from ..errors import InputError
 

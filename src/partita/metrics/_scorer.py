@@ -7,7 +7,7 @@ The estimator may be a pipeline or a search; all that is known of it is that som
 from collections.abc import Callable
 from typing import Any
 
-from .._support.numbers import check_whole
+from .._support import check_whole
 from ..certificates import Certificates
 from ..errors import InputError
 from ._scores import (

@@ -9,9 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn import get_config
 
-from .._support.parallel import on_one_thread
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, on_one_thread
 from ._partition import Partition
 
 ROWS_PER_CATEGORY = 8  # a rarer category is ignored

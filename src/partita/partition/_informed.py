@@ -10,9 +10,7 @@ import numpy as np
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import assert_all_finite, check_consistent_length, column_or_1d
 
-from .._support.numbers import check_whole
-from .._support.strictness import warn_or_raise
-from .._support.types import Array
+from .._support import Array, check_whole, warn_or_raise
 from ..errors import InputError
 from ..tables import Table, encode_alone, open_table
 from ._choose_partition import count_sets

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import Table
 
 SEPARATORS = ("_", "=", ":", ".", " ")

@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 from scipy.special import bdtrc
 
-from .._support.types import Array
+from .._support import Array
 from ..tables import Table, is_missing, table_columns
 
 CHANCE = 0.001  # shared rows that are less probable than this are no coincidence

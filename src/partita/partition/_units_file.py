@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .._support.toml import read_toml
+from .._support import read_toml
 from ..errors import InputError
 
 ENTRIES = ("trusted", "ignore", "units")

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._support.json_values import json_value
-from .._support.types import Array
+from .._support import Array, json_value
 from ..certificates import TRAINING_TABLE, Certificates
 from ..ensemble import FittedEnsemble
 from ..errors import InputError

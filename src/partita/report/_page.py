@@ -12,7 +12,7 @@ import json
 from importlib.resources import files
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 from ._chart import charts, references_of
 from ._statements import FULL_MODEL, estimate, interval, number, percent
 

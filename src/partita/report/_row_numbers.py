@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
-from .._support.types import Array
+from .._support import Array, json_value
 from ..workflow import CertifiedTable
 from ._deciding_votes import deciding_votes
 from ._suspects import Disagreement

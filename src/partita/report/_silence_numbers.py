@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..workflow import CertifiedTable
 
 MOST_LYING, MOST_SILENT = 8, 12  # rows and columns of the table; larger numbers are left out

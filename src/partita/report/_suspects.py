@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FittedEnsemble
 from ..workflow import Disagreement as GroupDisagreement
 from ..workflow import shortened

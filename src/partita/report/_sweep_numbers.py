@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from .._support.json_values import json_value
+from .._support import json_value
 from ..workflow import best
 from ._statements import FULL_MODEL
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..rules import PooledRule
 from ..workflow import CertifiedTable
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
+from .._support import json_value
 from ..ensemble import FittedEnsemble
 from ..rules import PooledRule
 from ..workflow import CertifiedTable, ReferenceRates, Watcher, evidence, source_names, source_units

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..audit import read_audit
 from ..errors import InputError
 from ..tables import sha256_of

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from .._support.arrays import array_of
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, array_of, check_whole
 from ..certificates import Certificates, Counts
 from ..errors import InputError
 from ._agreement_frontier import LabelFrontier, ValueFrontier, blocks

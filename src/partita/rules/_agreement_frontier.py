@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._left_out import Design, supersets
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.arrays import array_of
-from .._support.types import Array
+from .._support import Array, array_of
 from ..errors import InputError
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ._reach import Reach

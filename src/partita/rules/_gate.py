@@ -12,8 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError

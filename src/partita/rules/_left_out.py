@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._support.arrays import array_of
-from .._support.types import Array
+from .._support import Array, array_of
 from ..errors import InputError
 
 MOST_ENTRIES = 2**27  # of a table of sets: 512 MiB

@@ -7,8 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import kernels
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts
 from ..errors import InputError

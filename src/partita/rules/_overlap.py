@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._reach import Reach
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates
 from ._ballots import mean_scores, softmax, vote_shares
 from ._base import GapRule, run_kernel

@@ -1,7 +1,7 @@
 """Run-off: the two labels with the most votes meet in a duel of all submodels."""
 
 from .. import kernels
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates
 from ..errors import InputError
 from ._base import Rule, run_kernel

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..silence import Silence

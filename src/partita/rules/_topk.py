@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .. import kernels
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError

@@ -12,8 +12,7 @@ from typing import Any, Self
 import numpy as np
 
 from .. import kernels
-from .._support.arrays import array_of
-from .._support.types import Array
+from .._support import Array, array_of
 from ..certificates import Certificates
 from ..errors import InputError
 from ._ballots import mean_scores, softmax

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._asking import MalformedReplyError
 
 NUMBER_BYTES = 28  # the longest float, a comma and a space

@@ -17,7 +17,7 @@ from warnings import warn
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..certificates import Certificates
 from ..errors import InputError, SoundnessWarning
 from ._asking import MalformedReplyError, PartyClient, Reply, ask_all

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._support.json_values import json_value
-from .._support.progress import log
-from .._support.types import Array
+from .._support import Array, json_value, log
 from ._batching import RETRY_SECONDS
 from ._federation import PartyAnswers, same_party
 from ._key_requests import keys_schema, parse_keys

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from .._support.progress import log
+from .._support import log
 from ..errors import InputError
 
 SECONDS_BETWEEN_LOOKS = 1.0  # at the file

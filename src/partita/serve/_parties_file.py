@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._support.toml import read_toml
+from .._support import read_toml
 from ..errors import InputError
 from ..rules import RULES, Rule
 from ..workflow import TASKS

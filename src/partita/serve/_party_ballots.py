@@ -11,8 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._support.json_values import json_value
-from .._support.types import Array
+from .._support import Array, json_value
 from ..ensemble import FittedEnsemble, FixedVote, score_one, were_trained_jointly
 from ..errors import InputError
 from ..partition import Partition

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..collective import criticality

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
+from .._support import json_value
 from ..ensemble import FittedEnsemble
 from ..workflow import CertifiedTable
 from ._web import BaseModel, HTTPException, Request, Response

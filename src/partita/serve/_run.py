@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from warnings import simplefilter
 
-from .._support.progress import log
+from .._support import log
 from ..ensemble import failure_banner
 from ..errors import PartitaError
 from ..store import read_usual

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from .._support.progress import log
+from .._support import log
 from ..errors import InputError, PartitaError
 
 SECONDS_TO_PROVE = 5.0  # a worker that dies sooner is replaced with a delay

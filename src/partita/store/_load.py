@@ -12,7 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from .. import __version__
-from .._support.optional import require
+from .._support import require
 from ..errors import InputError, StoreError
 from ._archive import Read, check_inside, open_archive, read_checked
 from ._layout import (

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._support.json_values import json_value
+from .._support import json_value
 from ..ensemble import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,

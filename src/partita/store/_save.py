@@ -13,7 +13,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..ensemble import Ensemble, were_trained_jointly
 from ..errors import InputError
 from ._archive import is_stored_model

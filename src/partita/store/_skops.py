@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 from ..errors import MissingExtraError, StoreError
 from ._light_imports import without_torch
 from ._own_estimators import own_estimator

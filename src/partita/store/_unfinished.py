@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..ensemble import FixedVote
 from ..errors import InputError, StoreError
 from ._layout import ESTIMATOR, MANIFEST, UNFINISHED, submodel_name

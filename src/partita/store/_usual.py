@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..errors import StoreError
 from ._archive import open_archive
 from ._layout import MANIFEST

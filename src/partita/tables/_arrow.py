@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, require
 from ..errors import InputError
 from ._kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError, read_cells
 

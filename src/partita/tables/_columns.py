@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._file import pandas_frame
 from ._kinds import TEXT
 from ._table import Table

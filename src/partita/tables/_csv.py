@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._support.messages import one_line
+from .._support import one_line
 from ..errors import InputError
 from ._arrow import arrow_library
 from ._csv_options import CsvOptions

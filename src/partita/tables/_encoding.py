@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import check_array
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._missing import is_missing
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, require
 from ..errors import InputError
 from ._arrow import (
     arrow_kind,

@@ -13,7 +13,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._missing import is_missing
 

@@ -12,7 +12,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._encoding import series_floats
 

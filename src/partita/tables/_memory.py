@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import scipy.sparse
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._encoding import table_columns
 from ._kinds import frame_kinds

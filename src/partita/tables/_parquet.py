@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._support.messages import one_line
+from .._support import one_line
 from ..errors import InputError
 from ._arrow import arrow_library
 from ._file import File, Split, rows_where

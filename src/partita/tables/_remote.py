@@ -17,8 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from .._support.messages import one_line
-from .._support.optional import require
+from .._support import one_line, require
 from ..errors import InputError, MissingExtraError, PartitaError
 
 STDIN = "-"

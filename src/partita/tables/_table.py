@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ._encoding import table_columns
 
 

@@ -5,8 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import open_atomic
-from .._support.messages import one_line
+from .._support import one_line, open_atomic
 from ..errors import InputError, PartitaError
 
 

@@ -6,8 +6,8 @@ one of its names does.
 
 from typing import TYPE_CHECKING, Any
 
+from .._support import require
 from .._support.lazy import lazy_names
-from .._support.optional import require
 
 if TYPE_CHECKING:
     from ._ablated_classifier import AblatedImageClassifier

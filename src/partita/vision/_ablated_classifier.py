@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ._paper_recipes import recipe_for
 from ._runtime import choose_device, memory_layout, seeded_weights

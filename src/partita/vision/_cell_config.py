@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from .._support.numbers import check_number, check_whole
+from .._support import check_number, check_whole
 from ..errors import InputError
 from ._config import check_views
 

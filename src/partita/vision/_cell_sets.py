@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FLOOR
 from ._cell_config import CellConfig
 from ._cell_networks import CellNetworks, fold

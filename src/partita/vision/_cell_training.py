@@ -16,8 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress
 from ..errors import InputError
 from ._cell_config import CellConfig
 from ._cell_networks import CellNetworks

@@ -6,7 +6,7 @@ PixelSetClassifier documents the meaning of every field; nothing here builds or 
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from .._support.numbers import check_number, check_whole
+from .._support import check_number, check_whole
 from ..errors import InputError
 
 AT_LEAST_ONE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 
 MIDDLE, SCALE = 127.5, 64.0

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.types import Array
+from .._support import Array
 
 
 class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -12,9 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.numbers import check_whole
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, check_whole
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
 from ..patches import OTHER_PLACES

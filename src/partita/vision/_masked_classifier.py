@@ -11,8 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress
 from ..errors import InputError
 from ._images import labelled_images, pixels_of
 from ._joint_classifier import JointImageClassifier

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FLOOR
 from ._images import as_images, normalise
 from ._masked_augmentation import augment

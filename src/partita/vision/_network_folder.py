@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..errors import InputError
 from ._runtime import check_environment
 

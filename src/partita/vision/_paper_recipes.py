@@ -7,7 +7,7 @@ from typing import Any
 
 from torch import nn
 
-from .._support.numbers import check_number, check_whole
+from .._support import check_number, check_whole
 from ..errors import InputError
 from ._paper_networks import network_in_network, resnet9
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 
 class Networks(Protocol):

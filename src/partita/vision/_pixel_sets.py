@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import FLOOR
 from ._config import VIEW_SHIFTS, PixelSetConfig
 from ._images import as_images, normalise

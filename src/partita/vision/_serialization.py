@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._support.optional import require
+from .._support import require
 from ..errors import MissingExtraError, StoreError
 from . import _cell_networks, _transformers
 from ._cell_config import CellConfig

@@ -10,7 +10,7 @@ from math import comb
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..rules import Agreement, blocks, supersets
 
 UNKNOWN = -1

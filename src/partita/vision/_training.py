@@ -17,9 +17,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._support.atomic import write_atomic
-from .._support.progress import Progress
-from .._support.types import Array
+from .._support import Array, Progress, write_atomic
 from ..errors import InputError
 from ._images import as_images
 from ._pixel_sets import PixelSets

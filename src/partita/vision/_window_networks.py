@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support.types import Array
+from .._support import Array
 from ._images import normalise
 from ._masked_augmentation import augment
 from ._masked_submodel import MaskedSubmodel, TrainingImages

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._support.types import Array
+from .._support import Array
 from ._masked_submodel import MaskedSubmodel
 from ._window_networks import WindowNetwork
 

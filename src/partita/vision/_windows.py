@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole
 from ..errors import InputError
 
 MOST_MODELS = 2**20

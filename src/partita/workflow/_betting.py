@@ -14,7 +14,7 @@ found nearly as soon as one at the start, and nothing ever starts anew.
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 
 # The odds of a contradiction, against the usual odds. A few do: the best of them is nearly as good
 # as the right one, and the mixture loses a factor of at most their number.

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.optional import require
-from .._support.progress import Progress
+from .._support import Progress, require
 from ..tables import CsvOptions, File, Split, check_writable, table_writer
 from ._certified_table import CertifiedTable
 from ._prediction_table import PredictionTable, open_prediction_table

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 from ..errors import InputError
 from ._reference_splits import mean, mostly
 from ._wording import CHOSEN, ON_TRAINING

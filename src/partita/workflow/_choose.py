@@ -15,10 +15,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from .._support.arrays import array_of
-from .._support.numbers import check_whole
-from .._support.progress import log
-from .._support.types import Array
+from .._support import Array, array_of, check_whole, log
 from ..ensemble import (
     failure_banner,
     fallback_scores,

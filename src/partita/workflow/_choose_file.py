@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
-from .._support.json_values import json_value
+from .._support import json_value, write_atomic
 from ..errors import InputError
 from ._choice import Choice
 from ._choose import Part, choose_among

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._support.atomic import write_atomic
-from .._support.json_values import json_value
+from .._support import json_value, write_atomic
 from ._candidates import Candidate
 from ._choice import Evaluation
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
-from .._support.types import Array
+from .._support import Array, json_value
 from ..metrics import precision_bound, rows_at_radii
 
 Pairs = dict[tuple[Any, Any], "Counter[int]"]  # (true label or None, predicted label): radii

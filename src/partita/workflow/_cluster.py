@@ -19,9 +19,7 @@ from typing import Any
 from sklearn import get_config
 
 from .. import __version__
-from .._support.optional import require
-from .._support.parallel import on_one_thread
-from .._support.progress import log
+from .._support import log, on_one_thread, require
 from ..errors import InputError, PartitaError, SubmodelError
 
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops", "pyarrow", "pandas", "lightgbm")

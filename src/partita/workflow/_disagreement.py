@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..rules import PooledLabels, PooledRule, blocks, supersets

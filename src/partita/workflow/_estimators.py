@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from .._support.optional import require
+from .._support import require
 from ..ensemble import (
     TableBoostingClassifier,
     TableBoostingRegressor,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError

@@ -12,8 +12,7 @@ from typing import Any
 
 from sklearn import get_config
 
-from .._support.parallel import run_each
-from .._support.progress import Progress, log
+from .._support import Progress, log, run_each
 from ..ensemble import (
     CANARY_CURE,
     Ensemble,

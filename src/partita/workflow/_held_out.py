@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..tables import FileTable, missing_cells, sha256_of
 from ._reference_splits import JUDGED, reference_splits

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import DETECT, columns_that_may_lack
 from ..errors import InputError
 from ..tables import CsvOptions, File, Split

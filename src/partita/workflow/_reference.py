@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..partition import Informed
 from ..tables import FileTable, sha256_of

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import EmptyProofWarning, InputError, SoundnessWarning
 from ..partition import SHARED_ROWS
 from ._tasks import Task

@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._support.arrays import array_of
-from .._support.numbers import check_whole
-from .._support.optional import require
+from .._support import array_of, check_whole, require
 from ..ensemble import ENOUGH_ROWS, Ensemble, LeaveOutEnsemble, failure_banner, is_nearly_constant
 from ..errors import EmptyProofWarning, InputError
 from ..metrics import certified_score, check_score

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..tables import BOOLEAN, NUMBER, TEXT, CompletedFile, CsvOptions, File, Split, open_file
 from ._tasks import Task

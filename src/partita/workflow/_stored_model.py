@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..rules import TopK
 from ..store import digest, load_with_manifest, read_usual

@@ -8,8 +8,7 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from .._support.parallel import exclusive
-from .._support.types import Array
+from .._support import Array, exclusive
 from ..ensemble import Plan, fit_submodel
 from ..errors import InputError
 from ..store import StoredSubmodel, UnfinishedModel, stored_estimator, submodel_name

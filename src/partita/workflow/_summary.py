@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
+from .._support import json_value
 from ..certificates import Counts
 from ..ensemble import CURE, ENOUGH_ROWS, failure_banner, is_nearly_constant
 from ..metrics import correct_radius, shares_at_radii

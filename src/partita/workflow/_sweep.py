@@ -16,8 +16,7 @@ import numpy as np
 from sklearn import get_config
 
 from .. import __version__
-from .._support.atomic import write_atomic
-from .._support.progress import log
+from .._support import log, write_atomic
 from ..ensemble import failure_banner, has_scores, is_balanced, is_nearly_constant
 from ..errors import InputError
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius

@@ -4,7 +4,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from .._support.optional import require
+from .._support import require
 from ..plot import CertifiedAccuracyDisplay
 from ._recommend import Score, best
 from ._wording import answer_text, percent, shortened

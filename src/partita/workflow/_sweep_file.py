@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..errors import InputError
 from ._recommend import Score, best, recommended
 from ._sweep import DEFAULT_TRIAL, sweep

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from .._support.types import Array
+from .._support import Array
 from ..ensemble import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._support.types import Array
+from .._support import Array
 from ..errors import InputError
 from ..partition import UnitsFile, read_units
 from ..rules import Rule

@@ -14,10 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._support.confidence import clopper_pearson
-from .._support.json_values import json_value
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_whole, clopper_pearson, json_value
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError

@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.confidence import check_alpha
-from .._support.numbers import check_whole
-from .._support.types import Array
+from .._support import Array, check_alpha, check_whole
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from .._support.progress import Progress
+from .._support import Progress
 from ..ballots import Ballots
 from ..errors import InputError
 from ..store import write_usual

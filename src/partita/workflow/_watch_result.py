@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._support.json_values import json_value
-from .._support.optional import require
-from .._support.types import Array
+from .._support import Array, json_value, require
 from ._evidence import ALL_SOURCES
 from ._wording import percent, probability, shortened
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._support.atomic import write_atomic
+from .._support import write_atomic
 from ..errors import InputError
 
 ANEW = "restore it, or give another file, with which a new budget of false alarms begins"

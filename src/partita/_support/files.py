@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all.
+"""Files: written completely or not at all, and TOML files that users write.
 
 Content goes into a temporary file beside its destination, which is renamed at the end: a reader or
 a crash never meets half a file.
@@ -6,10 +6,14 @@ a crash never meets half a file.
 
 import os
 import secrets
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
+
+from ..errors import InputError
+from .values import one_line
 
 
 def write_atomic(file: Path, content: bytes) -> None:
@@ -32,3 +36,13 @@ def open_atomic(file: Path) -> Iterator[BinaryIO]:
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def read_toml(path: Any, where: str) -> dict[str, Any]:
+    """Read a .toml file; ``where`` names it in errors."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise InputError(f"{where} does not exist: give a .toml file") from exc
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
+        raise InputError(f"{where} cannot be read as TOML: {one_line(exc)}") from exc
