@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.utils import shuffle
 
 from partita import FeaturePartitionClassifier
-from partita.audit import audit
+from partita.attacks import audit
 
 MODELS = {"breast cancer": (load_breast_cancer, 400, 11), "digits": (load_digits, 1200, 13)}
 LARGEST = 5

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partita import FeaturePartitionClassifier
-from partita.audit import audit, check_pipeline
+from partita.attacks import audit, check_pipeline
 
 X, y = load_breast_cancer(return_X_y=True)
 X_train, y_train, X_test, y_test = X[::2], y[::2], X[1::2], y[1::2]
@@ -50,7 +50,7 @@ ax.legend(fontsize=8)
 
 # %%
 # The most common mistake is a step that was fitted on the whole table before the ensemble.
-# :func:`partita.audit.check_pipeline` finds it and names the step.
+# :func:`partita.attacks.check_pipeline` finds it and names the step.
 
 mixed = make_pipeline(StandardScaler(), PCA(10), FeaturePartitionClassifier(n_submodels=5))
 with warnings.catch_warnings():

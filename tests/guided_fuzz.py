@@ -38,7 +38,7 @@ def csv(content: bytes) -> None:
 
 
 def audit(content: bytes) -> None:
-    from partita.audit._findings import read_audit
+    from partita.attacks._findings import read_audit
 
     (PLACE / "found.json").write_bytes(content)
     read_audit(PLACE / "found.json")
@@ -110,7 +110,7 @@ def _run(name: str, runs: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
-        import partita.audit._findings
+        import partita.attacks._findings
         import partita.partition._units_file
         import partita.store
         import partita.tables._open

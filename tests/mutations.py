@@ -195,7 +195,7 @@ BUGS = [
         "        table = self._open(X, reset=True)\n"
         "        if isinstance(X, np.ndarray) and X.dtype.kind == 'f':\n"
         "            table = open_table(X / np.nanmax(np.abs(X)))\n",
-        ("tests/test_proof.py", "tests/ensemble/test_isolation.py", "tests/audit/test_audit.py"),
+        ("tests/test_proof.py", "tests/ensemble/test_isolation.py", "tests/attacks/test_audit.py"),
     ),
     Bug(
         "rows assigned by what they hold",
@@ -205,14 +205,14 @@ BUGS = [
         "        if owner is not None:\n"
         "            owner = np.array([hash(str(table.take([0], np.array([i])))) % len(plan) for "
         "i in range(table.n_rows)])\n",
-        ("tests/ensemble/test_label_attacks.py", "tests/audit/test_audit.py"),
+        ("tests/ensemble/test_label_attacks.py", "tests/attacks/test_audit.py"),
     ),
     Bug(
         "one seed after another from a shared generator",
         "ensemble/_plan.py",
         "np.random.SeedSequence(seed, spawn_key=(t,)).generate_state",
         "np.random.SeedSequence(np.random.randint(2**31), spawn_key=(t,)).generate_state",
-        ("tests/ensemble/test_plan.py", "tests/test_proof.py", "tests/audit/test_audit.py"),
+        ("tests/ensemble/test_plan.py", "tests/test_proof.py", "tests/attacks/test_audit.py"),
     ),
     Bug(
         "columns as they lie in memory",

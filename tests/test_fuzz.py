@@ -34,7 +34,7 @@ from partita import (
     criticality,
     store,
 )
-from partita.audit._findings import read_audit
+from partita.attacks._findings import read_audit
 from partita.baselines import ablation_radius
 from partita.metrics import certified_accuracy, median_radius
 from partita.partition import read_units

@@ -29,7 +29,7 @@ ORDER = [
     "datasets",
     "workflow",
     "baselines",
-    "audit",
+    "attacks",
     "report",
     "serve",
     "deployments",

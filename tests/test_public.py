@@ -46,7 +46,7 @@ PUBLIC = {
         "search_offsets",
         "search_rules",
     ],
-    "partita.audit": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
+    "partita.attacks": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
     "partita.ballots": ["Abstentions", "Ballots"],
     "partita.baselines": [
         "ConstantClassifier",

@@ -2,7 +2,7 @@
 
 import json
 
-from partita.audit._findings import Audit, Check
+from partita.attacks._findings import Audit, Check
 
 
 def test_a_sound_model_passes(partita, cancer, model, tmp_path):
@@ -19,7 +19,7 @@ def test_a_sound_model_passes(partita, cancer, model, tmp_path):
 def test_what_broke_is_written_even_if_nobody_asked(partita, cancer, model, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     failed = Audit("units", [], [Check("refitting gives the same model", "it does not")])
-    monkeypatch.setattr("partita.audit.audit_file", lambda *arguments, **settings: failed)
+    monkeypatch.setattr("partita.attacks.audit_file", lambda *arguments, **settings: failed)
     options = ("--attacks", "evasion", "--rows", 10, "--most", 1, "--quiet")
     code, out, _ = partita("audit", model, cancer / "test.parquet", *options)
     assert code == 1

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from partita.audit._findings import Check
+from partita.attacks._findings import Check
 from partita.deployments import _attack_answer
 from partita.deployments._attack_answer import audited
 

@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.audit._attacked_table import AttackedTable
+from partita.attacks._attacked_table import AttackedTable
 from partita.deployments._evasion import Donors, evade
 from partita.deployments._truth import Scorer
 

@@ -7,7 +7,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from partita import FeaturePartitionClassifier
-from partita.audit._attacked_table import AttackedTable
+from partita.attacks._attacked_table import AttackedTable
 from partita.deployments._poisoning import BACKDOOR, POISONING, TrainingAttacker
 from partita.deployments._truth import Scorer
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from partita import InputError, __version__, store
-from partita.audit._findings import Audit
+from partita.attacks._findings import Audit
 from partita.report import write_report
 from partita.report._write import origin_of
 from partita.workflow._certify_file import certify_file

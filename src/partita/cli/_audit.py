@@ -59,7 +59,7 @@ def audit(
 
     The exit code is 1 if one does.
     """
-    from ..audit import audit_file
+    from ..attacks import audit_file
     from ..tables import check_writable
 
     if out is not None:
@@ -94,7 +94,7 @@ def audit(
 
 def _show(found: Any, place: Path | None, has_training: bool) -> None:
     from .._support import print_line
-    from ..audit import TRUSTED_TRAINING
+    from ..attacks import TRUSTED_TRAINING
 
     print_line(str(found))
     if TRUSTED_TRAINING not in found.warnings and not any(

@@ -53,7 +53,7 @@ def report(
 ) -> None:
     """Write a report on a table's proofs: one HTML file that needs nothing else."""
     from .._support import print_line
-    from ..audit import read_audit
+    from ..attacks import read_audit
     from ..report import write_report
     from ..tables import check_writable
     from ..workflow import CHOSEN, certify_file, read_sweep

@@ -5,7 +5,7 @@ An attack that changes a certified prediction would be a bug; the answer says so
 
 from typing import Any
 
-from ..audit import Line, audit
+from ..attacks import Line, audit
 from ._answer import Answer, percent
 from ._answers import MAIN, PROVEN
 from ._study import Study

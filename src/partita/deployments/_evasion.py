@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support import Array
-from ..audit import MISSING, AttackedTable, end_of_range, hostile_columns, unless_refused
+from ..attacks import MISSING, AttackedTable, end_of_range, hostile_columns, unless_refused
 from ._truth import Scorer
 
 DONATIONS = 4  # times that a source takes its values from training rows with another answer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from ..audit import AttackedTable
+from ..attacks import AttackedTable
 from ._evasion import Donors, evade
 from ._truth import Scorer
 from ._wrapped import Wrapped

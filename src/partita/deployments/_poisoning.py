@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .._support import Array
-from ..audit import AttackedTable, trigger, unless_refused
+from ..attacks import AttackedTable, trigger, unless_refused
 from ._truth import Scorer
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")

@@ -17,7 +17,7 @@ from sklearn import get_config
 from sklearn.base import clone
 
 from .._support import Array, Progress, on_one_thread
-from ..audit import AttackedTable
+from ..attacks import AttackedTable
 from ..ensemble import Ensemble
 from ..errors import InputError
 from ..metrics import certify_against, correct_radius
@@ -78,7 +78,7 @@ def under_attack(
 
     See Also
     --------
-    partita.audit.audit : Attacks a certified model as its own radius allows.
+    partita.attacks.audit : Attacks a certified model as its own radius allows.
     partita.compare : What several certified defences prove.
 
     Examples

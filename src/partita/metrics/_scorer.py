@@ -41,7 +41,7 @@ def certified_scorer(
     See Also
     --------
     certified_accuracy : The score itself.
-    partita.audit.check_pipeline : Tests whether a Pipeline's steps mix columns, which voids the
+    partita.attacks.check_pipeline : Tests whether a Pipeline's steps mix columns, which voids the
         certificates.
 
     Examples

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import __version__
 from .._support import write_atomic
-from ..audit import read_audit
+from ..attacks import read_audit
 from ..errors import InputError
 from ..tables import sha256_of
 from ..workflow import CHOSEN, CertifiedFile, read_sweep

@@ -102,7 +102,7 @@ class StoredModel:
         if self.schema.target is None:
             raise InputError(
                 "the model does not say which column it predicts: audit it in Python, with "
-                "partita.audit.audit"
+                "partita.attacks.audit"
             )
         split = self.about.get("split")
         file = self.schema.open(

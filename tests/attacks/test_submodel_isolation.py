@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from partita import FeaturePartitionClassifier
-from partita.audit import audit
-from partita.audit._submodel_isolation import (
+from partita.attacks import audit
+from partita.attacks._submodel_isolation import (
     compare_ballots,
     one_unit_per_submodel,
     units_by_thirds,

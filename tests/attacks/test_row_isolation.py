@@ -7,10 +7,10 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
-from partita.audit import audit
-from partita.audit._attacked_table import AttackedTable
-from partita.audit._claims import Claims
-from partita.audit._row_isolation import check_row_isolation
+from partita.attacks import audit
+from partita.attacks._attacked_table import AttackedTable
+from partita.attacks._claims import Claims
+from partita.attacks._row_isolation import check_row_isolation
 from partita.rules import Plurality
 
 from .leaky_estimators import (

@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, SoundnessError, SubmodelWarning
-from partita.audit._attacked_table import AttackedTable
-from partita.audit._vote_options import (
+from partita.attacks._attacked_table import AttackedTable
+from partita.attacks._vote_options import (
     _disjoint_groups,
     disjoint_first,
     find_options,

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from partita import FeaturePartitionClassifier
-from partita.audit import audit
+from partita.attacks import audit
 
 from .leaky_estimators import LooksAtNeighbour, RemembersInRows, RemembersInTraining
 

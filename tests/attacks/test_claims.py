@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
-from partita.audit._claims import Claims
+from partita.attacks._claims import Claims
 from partita.rules import TopK
 
 

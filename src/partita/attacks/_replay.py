@@ -62,7 +62,7 @@ def replay(
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.audit import replay
+    >>> from partita.attacks import replay
     >>> X, y = load_iris(return_X_y=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
     >>> attack = {"row": 0, "labels": [], "row_values": {"2": 6.0}, "training_values": {}}

@@ -7,7 +7,7 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
-from partita.audit._claims import Claims
+from partita.attacks._claims import Claims
 
 X, Y = load_iris(return_X_y=True)
 

@@ -11,12 +11,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from partita import InputError, LeaveOutClassifier, LeaveOutRegressor
-from partita.audit import audit, check_deterministic, replay
-from partita.audit._attacked_table import AttackedTable
-from partita.audit._claims import Claims
-from partita.audit._evasion import Evader
-from partita.audit._findings import TRUSTED_TRAINING
-from partita.audit._vote_options import find_options
+from partita.attacks import audit, check_deterministic, replay
+from partita.attacks._attacked_table import AttackedTable
+from partita.attacks._claims import Claims
+from partita.attacks._evasion import Evader
+from partita.attacks._findings import TRUSTED_TRAINING
+from partita.attacks._vote_options import find_options
 from partita.partition import LeaveOut
 
 from .leaky_estimators import LooksAtNeighbour, RemembersInTraining

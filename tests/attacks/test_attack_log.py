@@ -5,8 +5,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.audit._attack_log import AttackLog, RowTally
-from partita.audit._claims import Claims
+from partita.attacks._attack_log import AttackLog, RowTally
+from partita.attacks._claims import Claims
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from partita.audit._attacked_table import AttackedTable
-from partita.audit._candidates import POISONS, evasion_candidates, poisoned_column, trigger
-from partita.audit._hostile_values import DAMAGES, damage
+from partita.attacks._attacked_table import AttackedTable
+from partita.attacks._candidates import POISONS, evasion_candidates, poisoned_column, trigger
+from partita.attacks._hostile_values import DAMAGES, damage
 from partita.tables._missing import is_missing
 
 

@@ -84,8 +84,8 @@ class Audit:
 
     Examples
     --------
-    >>> from partita.audit import Audit
-    >>> from partita.audit._findings import Check
+    >>> from partita.attacks import Audit
+    >>> from partita.attacks._findings import Check
     >>> Audit("columns", [], [Check("fitted again with n_jobs=2")]).passed
     True
     """

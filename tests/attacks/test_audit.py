@@ -22,7 +22,7 @@ from partita import (
     InputError,
     SubmodelWarning,
 )
-from partita.audit import audit, replay
+from partita.attacks import audit, replay
 from partita.datasets import load_digits
 from partita.rules import Median, Plurality, RunOff, Tournament
 

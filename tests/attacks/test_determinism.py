@@ -15,7 +15,7 @@ from partita import (
     SoundnessError,
     SoundnessWarning,
 )
-from partita.audit import check_deterministic
+from partita.attacks import check_deterministic
 
 X, Y = load_wine(return_X_y=True)
 

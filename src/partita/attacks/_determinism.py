@@ -42,7 +42,7 @@ def check_deterministic(ensemble: Any, X: Any, y: Any, strict: bool = False) -> 
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.audit import check_deterministic
+    >>> from partita.attacks import check_deterministic
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)
     >>> check_deterministic(clf, *load_iris(return_X_y=True))
     []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.audit._findings import Audit, BrokenCertificate, Check, Line, read_audit
+from partita.attacks._findings import Audit, BrokenCertificate, Check, Line, read_audit
 
 LINE = Line("evasion", 1, 3, 20, 4, 16, 0, 0.75, 0.7)
 BROKEN = BrokenCertificate(

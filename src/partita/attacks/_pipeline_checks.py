@@ -73,7 +73,7 @@ def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.audit import check_pipeline
+    >>> from partita.attacks import check_pipeline
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)
     >>> check_pipeline(make_pipeline(StandardScaler(), clf), *load_iris(return_X_y=True))
     []

@@ -116,7 +116,7 @@ def audit(
     >>> from sklearn.datasets import load_breast_cancer
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.audit import audit
+    >>> from partita.attacks import audit
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::2], y[::2])
     >>> findings = audit(clf, X[1::2], y[1::2], X[::2], y[::2], rows=20, most=1)

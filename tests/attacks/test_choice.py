@@ -19,7 +19,7 @@ from partita import (
     search_offsets,
     search_rules,
 )
-from partita.audit import audit, replay
+from partita.attacks import audit, replay
 from partita.rules import Tournament
 
 ORDER = np.random.default_rng(0).permutation(569)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder, StandardScaler
 
 from partita import FeaturePartitionClassifier, InputError, SoundnessError, SoundnessWarning
-from partita.audit import check_pipeline
+from partita.attacks import check_pipeline
 
 X, Y = load_wine(return_X_y=True)
 FRAME = pd.DataFrame(X, columns=[f"c{k}" for k in range(13)])

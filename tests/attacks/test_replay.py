@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import FeaturePartitionClassifier, InputError, SubmodelWarning
-from partita.audit import replay
+from partita.attacks import replay
 
 from .leaky_estimators import Own
 
