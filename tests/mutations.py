@@ -13,12 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 TODAY_SECONDS = 480  # after these no further bug is planted
+AT_ONCE = os.cpu_count() or 1
+LEFT = "left for want of time"
 RULES = "tests/exhaustive/test_rules.py"
 REACH = "tests/exhaustive/test_reach.py"
 KERNELS = "tests/exhaustive/test_kernels.py"
@@ -1622,79 +1625,68 @@ BUGS = [
 def main() -> int:
     words = [word for word in sys.argv[1:] if word != "--today"]
     chosen = [bug for bug in BUGS if not words or any(word in bug.name for word in words)]
+    if not chosen:
+        sys.exit(f"no bug's name has {' or '.join(words)} in it")
     last = float("inf")
     if "--today" in sys.argv:
         chosen = chosen[date.today().toordinal() % 10 :: 10]
         last = time.monotonic() + TODAY_SECONDS
-    missed = []
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder)
-        for part in ("src", "research"):
-            shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
-        for k, bug in enumerate(chosen, start=1):
-            started = time.monotonic()
-            if started > last:
-                print(f"{len(chosen) - k + 1} were left for want of time")
-                chosen = chosen[: k - 1]
-                break
-            outcome = try_out(bug, copy)
-            print(
-                f"{k} of {len(chosen)}: {bug.name}: {outcome} ({time.monotonic() - started:.0f} s)",
-                flush=True,
-            )
-            if not outcome.startswith("caught"):
+    missed, left = [], 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        outcomes = [pool.submit(try_out, bug, last) for bug in chosen]
+        for k, (bug, future) in enumerate(zip(chosen, outcomes, strict=True), start=1):
+            outcome = future.result()
+            print(f"{k} of {len(chosen)}: {bug.name}: {outcome}", flush=True)
+            if outcome == LEFT:
+                left += 1
+            elif not outcome.startswith("caught"):
                 missed.append(bug.name)
+    tried = len(chosen) - left
     print(
-        f"{len(chosen) - len(missed)} of {len(chosen)} planted bugs caught"
+        f"{tried - len(missed)} of {tried} planted bugs caught"
         + (f"; not caught: {', '.join(missed)}" if missed else "")
     )
     return len(missed) > 0
 
 
-def try_out(bug: Bug, copy: Path) -> str:
-    file = bug.path(copy)
-    honest = file.read_text()
-    if honest.count(bug.line) != 1:
-        return f"its line is {honest.count(bug.line)} times in {bug.file}: mend the list"
-    try:
+def try_out(bug: Bug, last: float) -> str:
+    """Plant a bug in a copy of its own and run its tests, unless it is later than ``last``."""
+    started = time.monotonic()
+    if started > last:
+        return LEFT
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder)
+        for part in ("src", "research"):
+            # modification times are copied too, so compiled kernels of untouched files are found
+            shutil.copytree(ROOT / part, copy / part)
+        file = bug.path(copy)
+        honest = file.read_text()
+        if honest.count(bug.line) != 1:
+            return f"its line is {honest.count(bug.line)} times in {bug.file}: mend the list"
         file.write_text(honest.replace(bug.line, bug.instead))
         for tests in bug.tests:
-            done = subprocess.run(
-                [
-                    sys.executable,
-                    "-m",
-                    "pytest",
-                    "-q",
-                    "-x",
-                    "-p",
-                    "no:cacheprovider",
-                    "-m",
-                    "not long",
-                    "-o",
-                    f"pythonpath={copy} .",
-                    tests,
-                ],
-                cwd=ROOT,
-                env=os.environ
-                | {
-                    "PYTHONPATH": str(copy / "src"),
-                    "PYTHONDONTWRITEBYTECODE": "1",
-                    "PARTITA_PLANTED": "1",
-                },
-                capture_output=True,
-                text=True,
-            )
-            if done.returncode == 1:
-                failed = next(
-                    (line for line in done.stdout.splitlines() if line.startswith("FAILED")),
-                    "FAILED ?",
-                )
-                return "caught by " + failed.split()[1]
-            if done.returncode != 0:
-                return f"the tests did not run: {done.stdout.strip().splitlines()[-1:]}"
-        return "MISSED"
-    finally:
-        file.write_text(honest)
+            outcome = run_tests(tests, copy)
+            if outcome is not None:
+                return f"{outcome} ({time.monotonic() - started:.0f} s)"
+    return "MISSED"
+
+
+def run_tests(tests: str, copy: Path) -> str | None:
+    """Run a file of tests against a copy of the source; return what failed, or None."""
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-m", "not long"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-o", f"pythonpath={copy} .", tests],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(copy / "src"), "PARTITA_PLANTED": "1"},
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode == 0:
+        return None
+    if done.returncode != 1:
+        return f"the tests did not run: {done.stdout.strip().splitlines()[-1:]}"
+    failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
+    return "caught by " + (failed[0].split()[1] if failed else "FAILED ?")
 
 
 if __name__ == "__main__":
