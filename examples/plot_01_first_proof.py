@@ -2,7 +2,7 @@
 How many columns can an attacker own before a prediction changes?
 =================================================================
 
-A model that is right today may be wrong tomorrow because somebody rewrites one of its columns: in
+A model that is right today may be wrong tomorrow because one of its columns is rewritten: in
 the training data, in the row to predict, or in both. Here we train a classifier whose predictions
 come with a number, the *certified radius*: as long as the attacker owns at most that many columns,
 the prediction provably stays the same.

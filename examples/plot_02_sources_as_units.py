@@ -3,7 +3,7 @@ What if one attacker owns several of my columns?
 ================================================
 
 Columns rarely come alone. A sensor reports a value, its variance and its maximum; a vendor sells a
-feed of fifty columns. Whoever takes over the sensor or the vendor owns all of its columns at once.
+feed of fifty columns. Taking over the sensor or the vendor means owning all of its columns at once.
 A radius that counts columns then says too little, or worse, is read as if it counted sensors.
 partita calls whatever falls as a whole a *unit*.
 """

@@ -2,8 +2,8 @@
 How many of my predictions can one attacker change at once?
 ===========================================================
 
-A radius is about one row, as if every row had an attacker of its own. But whoever takes over two
-sources owns the same two in every row, so they cannot break all rows that fall to *some* two
+A radius is about one row, as if every row had an attacker of its own. But an attacker with two
+sources has the same two in every row, so they cannot break all rows that fall to *some* two
 sources. A batch has a better certificate than its rows one by one.
 """
 

@@ -1,6 +1,6 @@
 """
-Does the proof hold when somebody really attacks?
-=================================================
+Does the proof hold under real attacks?
+=======================================
 
 A proof is about a model of the world: deterministic training, no hidden path from one column to
 another submodel. The audit attacks the real thing. It rewrites cells, trains again, predicts, and

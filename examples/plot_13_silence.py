@@ -63,8 +63,8 @@ for columns in sources.values():
 
 # %%
 # If you know who is silent, say so: ``silent=["texture"]``. Then the columns need not be there, and
-# nobody can use them against you. Silence that is *detected* can be faked, or broken, by whoever
-# owns the source. The radius counts that in.
+# nobody can use them against you. Silence that is *detected* can be faked, or broken, by the
+# owner of the source. The radius counts that in.
 there = X_test.drop(columns=sources["texture"])
 print(clf.certify(there, silent=["texture"]))
 
