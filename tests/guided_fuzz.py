@@ -45,7 +45,7 @@ def audit(content: bytes) -> None:
 
 
 def sweep(content: bytes) -> None:
-    from partita.workflow._sweep_file import read_sweep
+    from partita.selection._sweep_file import read_sweep
 
     (PLACE / "sweep.json").write_bytes(content)
     read_sweep(PLACE / "sweep.json")
@@ -112,9 +112,9 @@ def _run(name: str, runs: int) -> None:
     with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
         import partita.attacks._findings
         import partita.partition._units_file
+        import partita.selection._sweep_file
         import partita.store
         import partita.tables._open
-        import partita.workflow._sweep_file
     target, corpus = TARGETS[name], PLACE / "corpus"
     corpus.mkdir()
     seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]

@@ -1026,10 +1026,10 @@ BUGS = [
     ),
     Bug(
         "offsets: certified by the rule that was fitted",
-        "workflow/_offset_search.py",
+        "selection/_offset_search.py",
         "        table = certified.under(moved)\n",
         "        table = certified\n",
-        ("tests/workflow/test_offset_search.py",),
+        ("tests/selection/test_offset_search.py",),
     ),
     # ---- models that leave units out ----
     Bug(

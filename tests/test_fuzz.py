@@ -39,9 +39,9 @@ from partita.baselines import ablation_radius
 from partita.metrics import certified_accuracy, median_radius
 from partita.partition import read_units
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
+from partita.selection._sweep_file import read_sweep
 from partita.serve import make_app
 from partita.tables import open_file
-from partita.workflow._sweep_file import read_sweep
 
 EXAMPLES = int(os.environ.get("PARTITA_FUZZ", "30"))
 TRIED: Counter[str] = Counter()

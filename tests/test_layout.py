@@ -28,6 +28,7 @@ ORDER = [
     "store",
     "datasets",
     "workflow",
+    "selection",
     "baselines",
     "attacks",
     "report",

@@ -32,13 +32,8 @@ if TYPE_CHECKING:
     from .patches import certify_patches, certify_rectangles
     from .plot import CertifiedAccuracyDisplay
     from .rules import certify
-    from .workflow import (
-        certify_parquet,
-        choose,
-        fit_parquet,
-        search_offsets,
-        search_rules,
-    )
+    from .selection import choose, search_offsets, search_rules
+    from .workflow import certify_parquet, fit_parquet
 
 __version__ = "0.1.0"
 

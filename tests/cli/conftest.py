@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 
-from tests.workflow.conftest import rare, swept_rare
+from tests.selection.conftest import rare, swept_rare
 
 from .tables import NINE, UNITS, fit_model
 

@@ -16,10 +16,10 @@ import pytest
 from partita import (
     EmptyProofWarning,
 )
-from partita.workflow import sweep
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection import sweep
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
-from tests.workflow.sweeps import NAIVE
+from tests.selection.sweeps import NAIVE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita.deployments._study import mean_recall, setting_name
-from partita.workflow._choice import Evaluation
+from partita.selection._choice import Evaluation
 
 from .small import small_study
 

@@ -4,8 +4,8 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from partita.report import gather, render
-from partita.workflow._sweep_file import read_sweep, sweep_file
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection._sweep_file import read_sweep, sweep_file
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
 

@@ -200,7 +200,7 @@ def test_a_column_may_be_missing_altogether_in_new_rows(name, target, suffix, tm
         assert np.array_equal(ballots[:, t], all_there[:, t])
 
 
-def test_other_code_is_another_estimator(digits, tmp_path, monkeypatch):
+def test_other_code_is_another_estimator(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "changing.py").write_text("from sklearn.naive_bayes import GaussianNB as Mine\n")
     first = code_hash("changing:Mine")

@@ -15,7 +15,7 @@ from partita.partition import Informed
 from partita.partition._units_file import UnitsFile
 from partita.workflow._training_table import open_training
 
-from .sweeps import NAIVE
+from ..selection.sweeps import NAIVE
 
 UNITS = UnitsFile(ignore=["id"], trusted=["mean area"])
 

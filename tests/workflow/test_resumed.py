@@ -28,16 +28,17 @@ from partita import (
     SubmodelError,
     fit_parquet,
 )
+from partita.selection import sweep
+from partita.selection._choose_file import Objective, choose_file
+from partita.selection._sweep_grid import Grid, Trial
 from partita.store._unfinished import UnfinishedModel
 from partita.tables._fingerprint import footers_of
-from partita.workflow import _cluster, _submodel_task, sweep
-from partita.workflow._choose_file import Objective, choose_file
+from partita.workflow import _cluster, _submodel_task
 from partita.workflow._fit_parquet import _resume_key
-from partita.workflow._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
+from ..selection.sweeps import NAIVE
 from .cancer import COLUMNS, UNITS, cancer, submodels, units_ignoring
-from .sweeps import NAIVE
 
 PART = """
 from pathlib import Path
@@ -475,7 +476,7 @@ def test_a_sweep_by_another_reference_is_a_fresh_one(request_of, tmp_path):
 def test_a_choice_of_anything_else_is_a_fresh_one(case, request_of, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(
-            "partita.workflow._choice.Choice.png",
+            "partita.selection._choice.Choice.png",
             lambda self: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):

@@ -12,7 +12,7 @@ from partita.partition._units_file import UnitsFile
 from partita.tables._csv_options import CsvOptions
 from partita.workflow._training_table import check_split, open_training
 
-from .sweeps import NAIVE
+from ..selection.sweeps import NAIVE
 
 
 @pytest.fixture

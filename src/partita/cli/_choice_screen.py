@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._support import print_line, print_table, print_warning
-from ..workflow import Choice, Evaluation, answer_text
+from ..selection import Choice, Evaluation
+from ..workflow import answer_text
 
 
 def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> None:

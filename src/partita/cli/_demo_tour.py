@@ -21,9 +21,10 @@ from ..metrics import certified_accuracy, certified_accuracy_curve, median_radiu
 from ..plot import figure_png
 from ..report import write_report
 from ..rules import named_rule
+from ..selection import Grid, Trial, sweep_file
 from ..store import save
 from ..tables import write_table
-from ..workflow import CertifiedFile, Grid, Trial, certify_file, open_training, sweep_file
+from ..workflow import CertifiedFile, certify_file, open_training
 
 MOST_RADII = 8
 

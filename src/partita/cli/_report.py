@@ -55,8 +55,9 @@ def report(
     from .._support import print_line
     from ..attacks import read_audit
     from ..report import write_report
+    from ..selection import read_sweep
     from ..tables import check_writable
-    from ..workflow import CHOSEN, certify_file, read_sweep
+    from ..workflow import CHOSEN, certify_file
     from ._summary_screen import show_summary
 
     check_writable(out, (".html",))

@@ -128,7 +128,8 @@ def sweep(
     on trusted rows alone, in several splits; otherwise proofs hold given the settings that were
     chosen. Run again after an interruption, it resumes.
     """
-    from ..workflow import ON_REFERENCE, ON_TRAINING, Grid, Trial, open_training, sweep_file
+    from ..selection import Grid, Trial, sweep_file
+    from ..workflow import ON_REFERENCE, ON_TRAINING, open_training
     from ._sweep_screen import show_sweep
 
     for_grid = {"rules": rules, "margins": margins, "priors": priors, "offsets": offsets}
@@ -153,7 +154,7 @@ def sweep(
     chosen = ON_TRAINING if reference is None else ON_REFERENCE
     command = ["partita", "fit", data, "--target", target, *options, "--chosen", chosen]
     if radius is not None:
-        from ..workflow import Objective, choose_file, parse_list
+        from ..selection import Objective, choose_file, parse_list
         from ._choice_screen import show_choice
 
         sizes = parse_list("submodels", submodels, int), parse_list("groups", groups, int)

@@ -14,7 +14,7 @@ def show_sweep(found: Mapping[str, Any], out: Any, command: Sequence[str]) -> No
     Parameters
     ----------
     found : mapping
-        What :func:`partita.workflow.sweep` returned.
+        What :func:`partita.selection.sweep` returned.
     out : path
         Where it was written.
     command : sequence of str

@@ -15,7 +15,8 @@ from .._support import Array
 from ..datasets import load_lending_club
 from ..ensemble import FeaturePartitionClassifier
 from ..metrics import certified_balanced_accuracy, certified_recall, worst_case_precision
-from ..workflow import CertifiedTable, Summary, search_offsets
+from ..selection import search_offsets
+from ..workflow import CertifiedTable, Summary
 from ._answer import Answer, percent
 from ._answers import MAIN, OTHER, PROVEN
 from ._deployment import Deployment

@@ -24,7 +24,7 @@ from ..ensemble import (
     TableTreesRegressor,
 )
 from ..errors import EmptyProofWarning
-from ..workflow import Choice, Evaluation, choose
+from ..selection import Choice, Evaluation, choose
 from ._deployment import Deployment
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .._support import json_value
-from ..workflow import best
+from ..selection import best
 from ._statements import FULL_MODEL
 
 

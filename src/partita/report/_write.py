@@ -10,8 +10,9 @@ from .. import __version__
 from .._support import write_atomic
 from ..attacks import read_audit
 from ..errors import InputError
+from ..selection import read_sweep
 from ..tables import sha256_of
-from ..workflow import CHOSEN, CertifiedFile, read_sweep
+from ..workflow import CHOSEN, CertifiedFile
 from ._numbers import gather
 from ._page import render
 

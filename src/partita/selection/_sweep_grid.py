@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
+from ..workflow import Task
 from ._held_out import check_share
-from ._tasks import Task
 
 SUBMODELS = (1, 3, 5, 11, 21, 31, 51)  # 1: one model on all columns, for comparison
 RULES = ("plurality", "runoff", "tournament")

@@ -12,7 +12,7 @@ from partita import (
     LeaveOutRegressor,
 )
 from partita.rules import Plurality
-from partita.workflow._candidates import LEAVE_OUT, PARTITION, candidates
+from partita.selection._candidates import LEAVE_OUT, PARTITION, candidates
 
 PAIR = FeaturePartitionClassifier(GaussianNB()), LeaveOutClassifier(GaussianNB())
 

@@ -1,6 +1,6 @@
 """A setting is recommended only where it beats a constant answer."""
 
-from partita.workflow._recommend import (
+from partita.selection._recommend import (
     Score,
     best,
     fit_options,

@@ -28,13 +28,11 @@ from ..metrics import certified_accuracy, certified_balanced_accuracy
 from ..partition import Columns, Informed, choose_units
 from ..rules import Gated
 from ..tables import open_table
+from ..workflow import ON_REFERENCE, ON_TRAINING, TASKS, CertifiedTable, Task
 from ._candidates import Candidate, Variant, candidates
-from ._certified_table import CertifiedTable
 from ._choice import Choice, Evaluation, check_want, mean_evaluation, recommend
 from ._choose_parts import ResultCache
 from ._reference_splits import mean_shares, reference_splits, without_warnings_of_trials
-from ._tasks import TASKS, Task
-from ._wording import ON_REFERENCE, ON_TRAINING
 
 
 class Part(NamedTuple):

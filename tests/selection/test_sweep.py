@@ -24,13 +24,13 @@ from partita.metrics import (
     envelope,
 )
 from partita.rules import Median, Plurality, RunOff, Tournament
-from partita.workflow import sweep
-from partita.workflow._recommend import (
+from partita.selection import sweep
+from partita.selection._recommend import (
     best,
     fit_options,
 )
-from partita.workflow._reference_splits import reference_splits
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection._reference_splits import reference_splits
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._tasks import TASKS
 from partita.workflow._training_table import open_training
 

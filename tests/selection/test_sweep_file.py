@@ -9,12 +9,12 @@ from partita import (
     FeaturePartitionClassifier,
     InputError,
 )
-from partita.workflow import sweep
-from partita.workflow._recommend import (
+from partita.selection import sweep
+from partita.selection._recommend import (
     Score,
 )
-from partita.workflow._sweep_file import read_sweep, sweep_file
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection._sweep_file import read_sweep, sweep_file
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
 from .sweeps import CONSTANT, NAIVE, setting
@@ -64,7 +64,7 @@ def test_a_sweep_with_other_settings_does_not_resume(other, rare, tmp_path, monk
     fresh = sweep(training, grid, Trial(NAIVE, **other))["settings"]
     with monkeypatch.context() as patch:
         patch.setattr(
-            "partita.workflow._sweep_file.plot_sweep",
+            "partita.selection._sweep_file.plot_sweep",
             lambda found: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):
@@ -77,7 +77,7 @@ def test_another_score_does_not_fit_again(rare, tmp_path, monkeypatch):
     training, grid = open_training(rare, "label"), Grid(submodels=(3,), rules=("plurality",))
     with monkeypatch.context() as patch:
         patch.setattr(
-            "partita.workflow._sweep_file.plot_sweep",
+            "partita.selection._sweep_file.plot_sweep",
             lambda found: (_ for _ in ()).throw(KeyboardInterrupt),
         )
         with pytest.raises(KeyboardInterrupt):

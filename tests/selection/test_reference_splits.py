@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.workflow._reference_splits import LEAST_ROWS, mean, mostly, reference_splits
+from partita.selection._reference_splits import LEAST_ROWS, mean, mostly, reference_splits
 from partita.workflow._tasks import TASKS
 
 LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import InputError, SoundnessWarning, choose
 from partita.metrics import certified_accuracy
-from partita.workflow._reference_splits import reference_splits
+from partita.selection._reference_splits import reference_splits
 from partita.workflow._tasks import TASKS
 
 X, Y = load_wine(return_X_y=True)

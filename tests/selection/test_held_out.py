@@ -16,8 +16,8 @@ from partita.metrics import (
 )
 from partita.partition._units_file import UnitsFile
 from partita.rules import Tournament
-from partita.workflow import sweep
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection import sweep
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE, ONE_RULE

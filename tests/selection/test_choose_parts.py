@@ -3,9 +3,9 @@
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, LeaveOutClassifier
-from partita.workflow._candidates import candidates
-from partita.workflow._choice import Evaluation
-from partita.workflow._choose_parts import ResultCache
+from partita.selection._candidates import candidates
+from partita.selection._choice import Evaluation
+from partita.selection._choose_parts import ResultCache
 
 
 def test_results_go_and_come_back(tmp_path):

@@ -18,8 +18,7 @@ from ..ensemble import ENOUGH_ROWS, Ensemble, LeaveOutEnsemble, failure_banner, 
 from ..errors import EmptyProofWarning, InputError
 from ..metrics import certified_score, check_score
 from ..rules import Rule, TopK, named_rule
-from ._certified_table import CertifiedTable
-from ._tasks import TASKS
+from ..workflow import TASKS, CertifiedTable
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 from partita import (
     InputError,
 )
-from partita.workflow._sweep_grid import Grid
+from partita.selection._sweep_grid import Grid
 
 
 def test_the_usual_settings():

@@ -11,14 +11,13 @@ from typing import Any
 
 from .._support import json_value, write_atomic
 from ..errors import InputError
+from ..workflow import ON_REFERENCE, ON_TRAINING, TrainingTable
 from ._choice import Choice
 from ._choose import Part, choose_among
 from ._choose_parts import ResultCache
 from ._held_out import HeldOut, parts_of
 from ._sweep import request_facts, result_key
 from ._sweep_grid import Trial
-from ._training_table import TrainingTable
-from ._wording import ON_REFERENCE, ON_TRAINING
 
 PART = re.compile(r"candidate-\d{3}-[0-9a-f]{16}\.json")
 

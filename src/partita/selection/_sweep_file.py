@@ -13,12 +13,11 @@ import numpy as np
 
 from .._support import write_atomic
 from ..errors import InputError
+from ..workflow import TASKS, TrainingTable
 from ._recommend import Score, best, recommended
 from ._sweep import DEFAULT_TRIAL, sweep
 from ._sweep_figure import plot_sweep
 from ._sweep_grid import Grid, Trial
-from ._tasks import TASKS
-from ._training_table import TrainingTable
 
 # what a sweep stores of one number of submodels until it is finished
 PART = re.compile(r"submodels-\d{4,}-[0-9a-f]{16}\.json")

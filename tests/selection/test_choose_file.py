@@ -7,8 +7,8 @@ import pytest
 from sklearn.datasets import load_wine
 
 from partita import FeaturePartitionClassifier, InputError, SoundnessWarning
-from partita.workflow._choose_file import Objective, choose_file
-from partita.workflow._sweep_grid import Trial
+from partita.selection._choose_file import Objective, choose_file
+from partita.selection._sweep_grid import Trial
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE

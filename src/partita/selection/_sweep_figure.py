@@ -6,8 +6,8 @@ from typing import Any
 
 from .._support import require
 from ..plot import CertifiedAccuracyDisplay
+from ..workflow import answer_text, percent, shortened
 from ._recommend import Score, best
-from ._wording import answer_text, percent, shortened
 
 
 def plot_sweep(found: Mapping[str, Any]) -> bytes:
@@ -25,7 +25,7 @@ def sweep_figure(found: Mapping[str, Any]) -> Any:
     Parameters
     ----------
     found : mapping
-        What :func:`partita.workflow.sweep` returned.
+        What :func:`partita.selection.sweep` returned.
 
     Returns
     -------

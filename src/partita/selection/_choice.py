@@ -10,8 +10,8 @@ from typing import Any
 
 from .._support import require
 from ..errors import InputError
+from ..workflow import CHOSEN, ON_TRAINING
 from ._reference_splits import mean, mostly
-from ._wording import CHOSEN, ON_TRAINING
 
 CERTIFIED, BALANCED, ACCURACY = "certified", "balanced", "accuracy="
 

@@ -1,6 +1,6 @@
 """The picture of a sweep shows the constant and one model on all columns."""
 
-from partita.workflow._sweep_figure import sweep_figure
+from partita.selection._sweep_figure import sweep_figure
 
 
 def test_the_picture_shows_the_constant_and_one_model(swept_rare):

@@ -16,9 +16,9 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from .._support import Array
 from ..errors import InputError
 from ..tables import FileTable, missing_cells, sha256_of
+from ..workflow import TrainingTable
 from ._reference_splits import JUDGED, reference_splits
 from ._time_order import time_order_warnings
-from ._training_table import TrainingTable
 
 SHARE = 0.25  # of the rows, or of the groups
 

@@ -23,15 +23,21 @@ from ..metrics import certified_accuracy_curve, certified_class_curves, median_r
 from ..partition import choose_units
 from ..rules import Rule
 from ..tables import sha256_of
-from ._certified_table import CertifiedTable
-from ._cluster import library_versions
-from ._estimators import code_hash, code_of, named_estimator
+from ..workflow import (
+    CHOSEN,
+    ON_REFERENCE,
+    ON_TRAINING,
+    CertifiedTable,
+    TrainingTable,
+    code_hash,
+    code_of,
+    library_versions,
+    named_estimator,
+)
 from ._held_out import HeldOut, parts_of
 from ._recommend import Score, full_model_entry, one_label_from, recommended, why_no_more
 from ._reference_splits import mean, mean_shares, mostly, without_warnings_of_trials
 from ._sweep_grid import Grid, Trial
-from ._training_table import TrainingTable
-from ._wording import CHOSEN, ON_REFERENCE, ON_TRAINING
 
 DEFAULT_TRIAL = Trial()
 
@@ -84,8 +90,8 @@ def sweep(
     --------
     >>> import tempfile
     >>> from sklearn.datasets import load_wine
-    >>> from partita.workflow import sweep
-    >>> from partita.workflow._sweep_grid import Grid, Trial
+    >>> from partita.selection import sweep
+    >>> from partita.selection._sweep_grid import Grid, Trial
     >>> from partita.workflow._training_table import open_training
     >>> path = tempfile.mkdtemp() + "/wine.parquet"
     >>> load_wine(as_frame=True).frame.to_parquet(path, index=False)

@@ -18,7 +18,7 @@ from ..ensemble import FeaturePartitionClassifier
 from ..errors import InputError
 from ..metrics import certified_alarms
 from ..rules import Tournament
-from ._certified_table import CertifiedTable
+from ..workflow import CertifiedTable
 
 
 @dataclass(frozen=True)

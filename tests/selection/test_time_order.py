@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from partita.partition._units_file import UnitsFile
-from partita.workflow import sweep
-from partita.workflow._sweep_grid import Grid, Trial
+from partita.selection import sweep
+from partita.selection._sweep_grid import Grid, Trial
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE, ONE_RULE

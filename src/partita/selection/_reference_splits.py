@@ -11,7 +11,7 @@ from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from .._support import Array
 from ..errors import EmptyProofWarning, InputError, SoundnessWarning
 from ..partition import SHARED_ROWS
-from ._tasks import Task
+from ..workflow import Task
 
 SPLITS = 5
 JUDGED = 1 / 3  # the share of rows to judge by

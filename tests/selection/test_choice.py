@@ -6,7 +6,7 @@ import matplotlib.image
 import pytest
 
 from partita import InputError
-from partita.workflow._choice import Choice, Evaluation, check_want, frontier, recommend
+from partita.selection._choice import Choice, Evaluation, check_want, frontier, recommend
 
 CONSTANT = {"answer": "no", "accuracy": 0.6, "balanced": 0.5}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from ._wording import answer_text, percent
+from ..workflow import answer_text, percent
 
 Setting = Mapping[str, Any]
 
