@@ -39,7 +39,7 @@ from partita import (
     LeaveOutRegressor,
 )
 from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
-from partita.tables._encoding import encode_alone, table_columns
+from partita.tables import encode_alone, table_columns
 
 RESULTS = Path(__file__).parent / "results" / "leave_out"
 SUBMODELS = (3, 5, 7, 9, 11, 15, 21)

@@ -114,7 +114,7 @@ def _run(name: str, runs: int) -> None:
         import partita.partition._units_file
         import partita.selection._sweep_file
         import partita.store
-        import partita.tables._open
+        import partita.tables._files
     target, corpus = TARGETS[name], PLACE / "corpus"
     corpus.mkdir()
     seeds = SEEDS[target] or [(_model() / "manifest.json").read_bytes()]

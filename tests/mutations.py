@@ -219,14 +219,14 @@ BUGS = [
     ),
     Bug(
         "columns as they lie in memory",
-        "tables/_memory.py",
+        "tables/_table.py",
         "return _copy_by_column(part.to_native())",
         "return part.clone().to_native()",
         ("tests/tables/test_memory.py", "tests/ensemble/test_isolation.py"),
     ),
     Bug(
         "a submodel may write into the table",
-        "tables/_memory.py",
+        "tables/_table.py",
         "            return _copy_by_column(part.to_native())\n"
         "        return part.clone().to_native()",
         "            return part.to_native()\n        return part.to_native()",
@@ -562,7 +562,7 @@ BUGS = [
     ),
     Bug(
         "boosting: categories are numbered anew in every batch",
-        "tables/_encoding.py",
+        "tables/_cells.py",
         "        if not _only_texts(cells):\n",
         "        codes = _most_frequent_codes(column) or codes\n"
         "        if not _only_texts(cells):\n",
@@ -1363,7 +1363,7 @@ BUGS = [
     ),
     Bug(
         "service: a column read as another",
-        "tables/_columns.py",
+        "tables/_table.py",
         "chosen = [self._columns[j] for j in columns]",
         "chosen = [self._columns[j] for j in sorted(columns)]",
         ("tests/tables/test_columns.py",),

@@ -8,7 +8,7 @@ import pytest
 from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._candidates import POISONS, evasion_candidates, poisoned_column, trigger
 from partita.attacks._hostile_values import DAMAGES, damage
-from partita.tables._missing import is_missing
+from partita.tables import is_missing
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])

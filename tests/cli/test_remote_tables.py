@@ -14,7 +14,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from partita import store
-from partita.tables._fingerprint import sha256_of
+from partita.tables import sha256_of
 
 FIT = ("--target", "target", "--submodels", "3", "--estimator", "logistic")
 

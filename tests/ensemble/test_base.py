@@ -31,7 +31,7 @@ from partita import (
 from partita.ensemble import TableBoostingClassifier
 from partita.metrics import certified_scorer
 from partita.rules import Median, Tournament
-from partita.tables._memory import open_table
+from partita.tables import open_table
 from tests.ensemble.csv_table import FRAME, WORDS
 
 X, Y = load_wine(return_X_y=True)

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from partita import FeaturePartitionClassifier, InputError, SubmodelError, SubmodelWarning
 from partita.ensemble import FixedVote
 from partita.ensemble._fallback import fallback_scores
-from partita.tables._memory import open_table
+from partita.tables import open_table
 
 X, Y = load_wine(return_X_y=True)
 NAMES = np.array(["low", "mid", "high"])[Y]

@@ -14,7 +14,7 @@ from partita import (
 )
 from partita.ensemble import TableBoostingClassifier
 from partita.ensemble._full_model import fit_full_model, full_predictions
-from partita.tables._memory import open_table
+from partita.tables import open_table
 
 X, Y = load_wine(return_X_y=True)
 

@@ -10,7 +10,7 @@ from partita import (
     FeaturePartitionClassifier,
     serve,
 )
-from partita.tables._open import open_file
+from partita.tables import open_file
 
 from .client import CANCER, FIRST, TUMOUR, ask, cell_of, refused, rows_of, strict
 

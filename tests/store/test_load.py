@@ -18,7 +18,7 @@ from partita import (
 from partita.rules import Median, TopK
 from partita.store._layout import submodel_name
 from partita.store._load import digest, load_with_manifest, submodel_files
-from partita.tables._memory import open_table
+from partita.tables import open_table
 
 from .models import MODELS, change_manifest, first_submodel, fitted
 

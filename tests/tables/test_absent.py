@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 
 from partita.tables import open_file
-from partita.tables._absent import CompletedFile, with_absent_columns
+from partita.tables._masking import CompletedFile, with_absent_columns
 
 NAMES = ["a", "b", "c"]
 NUMERIC = [True, True, False]

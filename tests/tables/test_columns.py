@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from partita import FeaturePartitionClassifier
-from partita.tables._columns import ColumnsTable
-from partita.tables._file import pandas_frame
-from partita.tables._memory import open_table
+from partita.tables._arrow import pandas_frame
+from partita.tables._table import ColumnsTable, open_table
 
 KINDS = {"size": "number", "grade": "text", "known": "boolean"}
 COLUMNS = {

@@ -13,14 +13,14 @@ import scipy.sparse
 
 from partita import InputError
 from partita.tables import open_file
-from partita.tables._encoding import (
+from partita.tables._cells import (
     MOST_CATEGORIES,
+    NUMBER,
     apply_codes,
     encode_alone,
     learn_codes,
     table_columns,
 )
-from partita.tables._kinds import NUMBER
 from partita.tables._masking import mask_columns
 
 BIG = 2**53 + 1  # the first whole number that a float cannot hold: it becomes 2**53

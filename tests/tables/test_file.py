@@ -9,8 +9,9 @@ import pytest
 
 from partita import InputError, MissingExtraError
 from partita.tables import open_file
-from partita.tables._file import FileTable, pandas_frame
-from partita.tables._kinds import NUMBER, TEXT
+from partita.tables._arrow import FileTable
+from partita.tables._cells import NUMBER, TEXT
+from partita.tables._table import empty_frame, pandas_frame
 
 from .conftest import KINDS, ROWS
 
@@ -127,6 +128,7 @@ def test_pandas_guesses_no_types():
 
 def test_tables_in_files_need_pandas(tmp_path, monkeypatch):
     file = write(tmp_path / "a.parquet", a=[1])
+    empty_frame.cache_clear()
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"from files needs pandas.*'partita\[cli\]'"):
         FileTable(file, {"a": NUMBER})

@@ -7,7 +7,7 @@ import os
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from partita.tables._fingerprint import changes_of, footers_of, sha256_of
+from partita.tables._files import changes_of, footers_of, sha256_of
 
 
 def test_a_hash_is_that_of_the_content_and_for_a_folder_of_all_names_and_contents(tmp_path):

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError
-from partita.tables._memory import object_rows, one_row, open_table
+from partita.tables._table import object_rows, one_row, open_table
 
 CANCER, TUMOUR = load_breast_cancer(return_X_y=True)
 CANCER = CANCER[:, :14]

@@ -11,8 +11,7 @@ import pytest
 
 from partita import InputError, MissingExtraError
 from partita.tables import _remote
-from partita.tables._fingerprint import footers_of, sha256_of
-from partita.tables._open import open_file
+from partita.tables._files import footers_of, open_file, sha256_of
 from partita.tables._remote import is_local, local_copy
 
 

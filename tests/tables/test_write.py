@@ -5,7 +5,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from partita import InputError
-from partita.tables._write import check_writable, table_writer, write_table
+from partita.tables._files import check_writable, table_writer, write_table
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "T.CSV"])

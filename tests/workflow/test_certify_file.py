@@ -14,7 +14,7 @@ from partita import (
     fit_parquet,
     store,
 )
-from partita.tables._kinds import CellError
+from partita.tables import CellError
 from partita.workflow import _certify_file
 
 from .cancer import COLUMNS, ROWS, cancer, fit, table_without

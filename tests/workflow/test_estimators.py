@@ -11,7 +11,7 @@ from partita import InputError, store
 from partita.ensemble import _batches as batches
 from partita.partition._units_file import UnitsFile
 from partita.rules import Median
-from partita.tables._file import FileTable
+from partita.tables import FileTable
 from partita.workflow._estimators import code_hash
 from partita.workflow._fit_parquet import fit_training
 from partita.workflow._prediction_table import open_prediction_table

@@ -30,7 +30,7 @@ from partita.ensemble import _batches as batches
 from partita.ensemble._canary import canaries
 from partita.rules import Median, Tournament
 from partita.store._unfinished import UnfinishedModel
-from partita.tables._file import FileTable
+from partita.tables import FileTable
 from partita.workflow._training_table import open_training
 
 from .cancer import (

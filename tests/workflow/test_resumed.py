@@ -32,7 +32,7 @@ from partita.selection import sweep
 from partita.selection._choose_file import Objective, choose_file
 from partita.selection._sweep_grid import Grid, Trial
 from partita.store._unfinished import UnfinishedModel
-from partita.tables._fingerprint import footers_of
+from partita.tables import footers_of
 from partita.workflow import _cluster, _submodel_task
 from partita.workflow._fit_parquet import _resume_key
 from partita.workflow._training_table import open_training

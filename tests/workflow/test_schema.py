@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.tables._csv_options import CsvOptions
+from partita.tables import CsvOptions
 from partita.workflow._schema import Schema
 from partita.workflow._tasks import TASKS
 from partita.workflow._training_table import open_training

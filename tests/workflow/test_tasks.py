@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.rules import Median, Plurality, Tournament
 from partita.selection._sweep_grid import Grid
-from partita.tables._kinds import BOOLEAN, NUMBER, TEXT, TIME
+from partita.tables import BOOLEAN, NUMBER, TEXT, TIME
 from partita.workflow._tasks import LARGEST_WHOLE, MOST_LABELS, TASKS, choose_task
 
 LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]

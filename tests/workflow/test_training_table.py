@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.partition._units_file import UnitsFile
-from partita.tables._csv_options import CsvOptions
+from partita.tables import CsvOptions
 from partita.workflow._training_table import check_split, open_training
 
 from ..selection.sweeps import NAIVE

@@ -1,4 +1,4 @@
-"""Tables in CSV, and advice about a file that is written in another way than the options say.
+"""Tables in CSV: how they are written, and advice about one that is written in another way.
 
 Types are guessed for a training table only; new rows are read by the kinds of training.
 """
@@ -8,22 +8,129 @@ import gzip
 import re
 import warnings
 from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from .._support import one_line
 from ..errors import InputError
-from ._arrow import arrow_library
-from ._csv_options import CsvOptions
-from ._file import LoadedFile, Split, rows_where
-from ._kinds import BOOLEAN, NUMBER, TEXT, TIME, CellError
+from ._arrow import Arrow, LoadedFile, Split, arrow_library, rows_where
+from ._cells import BOOLEAN, NUMBER, CellError
 
+NOT_FOR_FILES = ("idna", "punycode", "undefined")  # encodings that Python knows, but not of files
 HEAD_BYTES = 2**16  # read from a file that gives advice
 HEAD_ROWS = 1000
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 WITH_COMMA = r"[+-]?\d+,\d+"
 A_NUMBER = r"\s*[+-]?(\d+[.,]?\d*|[.,]\d+)([eE][+-]?\d+)?\s*"
 MOSTLY = 0.95  # a text column with a larger share of numbers was meant to be one of numbers
+
+
+@dataclass(frozen=True)
+class CsvOptions:
+    """How a CSV file is written; None means the usual: commas, decimal points, UTF-8.
+
+    Parameters
+    ----------
+    sep : str, optional
+        What separates cells: one character, such as ``;``. The two characters ``\\t`` stand for a
+        tab.
+    decimal : str, optional
+        The decimal sign: ``.`` or ``,``.
+    encoding : str, optional
+        Such as ``utf-8``, ``utf-16``, ``latin-1`` or ``cp1252``.
+
+    See Also
+    --------
+    partita.tables.open_file : Takes these options as ``csv``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from partita.tables import CsvOptions, open_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "t.csv").write_text("größe;ort\\n1,5;Köln\\n", encoding="cp1252")
+    ...     file = open_file(Path(folder, "t.csv"), csv=CsvOptions(";", ",", "cp1252"))
+    >>> file.target("größe").tolist()
+    [1.5]
+    """
+
+    sep: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+
+    def with_fallback(self, stored: object) -> "CsvOptions":
+        """Fill the options that are None from those that a stored model remembers.
+
+        Parameters
+        ----------
+        stored : mapping or None
+            What :meth:`to_dict` returned when the model was fitted.
+
+        Returns
+        -------
+        CsvOptions
+            These options where given, the stored ones elsewhere.
+        """
+        known = stored if isinstance(stored, Mapping) else {}
+        return CsvOptions(
+            **{
+                name: known.get(name) if value is None else value
+                for name, value in asdict(self).items()
+            }
+        )
+
+    def to_dict(self) -> dict[str, str] | None:
+        """Return the options that are not None, for a stored model to remember.
+
+        Returns
+        -------
+        dict or None
+            None if no option is given.
+        """
+        return {name: value for name, value in asdict(self).items() if value is not None} or None
+
+    def resolve(self) -> tuple[str, str, str]:
+        """Check the options and fill in the usual ones.
+
+        Returns
+        -------
+        tuple of str
+            Separator, decimal sign and encoding.
+
+        Raises
+        ------
+        InputError
+            If one of them is not valid, or the first two are the same.
+        """
+        sep = "," if self.sep is None else "\t" if self.sep == "\\t" else self.sep
+        decimal = "." if self.decimal is None else self.decimal
+        encoding = "utf-8" if self.encoding is None else self.encoding
+        if not (isinstance(sep, str) and len(sep) == 1 and sep.isascii() and sep not in '\r\n"'):
+            raise InputError(
+                f"sep is {self.sep!r}: give one character, such as ';', or '\\t' for a tab"
+            )
+        if decimal not in (".", ","):
+            raise InputError(f"decimal is {self.decimal!r}: give '.' or ','")
+        if decimal == sep:
+            raise InputError(
+                f"sep and decimal are both {sep!r}, so cells and fractions cannot be told apart: "
+                "give another --sep, such as ';', or another --decimal"
+            )
+        if not _is_file_encoding(encoding):
+            raise InputError(
+                f"encoding is {self.encoding!r}, which is not known: give one such as utf-8, "
+                "utf-16, latin-1 or cp1252"
+            )
+        return sep, decimal, encoding
+
+
+def _is_file_encoding(encoding: str) -> bool:
+    try:
+        codec = codecs.lookup(encoding)
+    except (LookupError, TypeError, ValueError):
+        return False
+    return codec.name not in NOT_FOR_FILES and getattr(codec, "_is_text_encoding", True)
 
 
 class CsvFile(LoadedFile):
@@ -40,27 +147,16 @@ class CsvFile(LoadedFile):
         self._options = CsvOptions() if options is None else options
         self._sep, self._decimal, self._encoding = self._options.resolve()
         arrow = arrow_library()
-        arrow_types = {
-            NUMBER: arrow.float64(),
-            BOOLEAN: arrow.bool_(),
-            TIME: arrow.string(),
-            TEXT: arrow.string(),
-        }
-        types = {name: arrow_types[kind] for name, kind in (kinds or {}).items()}
+        by_kind = {NUMBER: arrow.float64(), BOOLEAN: arrow.bool_()}
+        types = {name: by_kind.get(kind, arrow.string()) for name, kind in (kinds or {}).items()}
         try:
             table = self._read(types)
-            times = {
-                field.name
-                for field in table.schema
-                if arrow.types.is_timestamp(field.type) or arrow.types.is_date(field.type)
-            }
             # times are read cell by cell, in training as later; a time of day is no moment and
             # stays a string
-            as_strings = times | {
-                field.name for field in table.schema if arrow.types.is_time(field.type)
-            }
+            as_strings = [field for field in table.schema if arrow.types.is_temporal(field.type)]
+            times = {field.name for field in as_strings if not arrow.types.is_time(field.type)}
             if as_strings:
-                table = self._read(types | dict.fromkeys(as_strings, arrow.string()))
+                table = self._read(types | {field.name: arrow.string() for field in as_strings})
             self._check_strings(table)
             super().__init__(path, table, times=times)
             if split is not None:
@@ -75,10 +171,9 @@ class CsvFile(LoadedFile):
             )
             raise InputError(f"{str(path)!r} cannot be read as CSV: {reason}") from exc
         if kinds is None:
-            self._warn_of_decimal_commas(table)
-            self._warn_of_stray_texts(table)
+            self._warn_of_texts(table)
 
-    def _read(self, types: dict[str, Any]) -> Any:
+    def _read(self, types: Mapping[str, Arrow]) -> Arrow:
         import pyarrow.csv
 
         return pyarrow.csv.read_csv(
@@ -126,7 +221,7 @@ class CsvFile(LoadedFile):
 
     @property
     def advice(self) -> str:  # type: ignore[override]
-        """The options that the file's first lines suggest; empty where they suggest none."""
+        """Suggest the options that the file's first lines call for; empty where there are none."""
         head = self._head()
         if self._options.encoding is None and head.startswith(UTF_16):
             return "it is in UTF-16: add --encoding utf-16"
@@ -151,76 +246,60 @@ class CsvFile(LoadedFile):
         )
 
     def _head(self) -> bytes:
-        """The file's first bytes; none of one that is compressed in a way other than gzip."""
-        open_bytes: Any = {".gz": gzip.open, ".csv": open}.get(self.path.suffix.lower())
-        if open_bytes is None:
+        """Return the file's first bytes; none if it is compressed in a way other than gzip."""
+        suffix = self.path.suffix.lower()
+        if suffix not in (".gz", ".csv"):
             return b""
         try:
-            with open_bytes(self.path, "rb") as content:
-                return bytes(content.read(HEAD_BYTES))
+            with self.path.open("rb") as file:
+                return (gzip.GzipFile(fileobj=file) if suffix == ".gz" else file).read(HEAD_BYTES)
         except (OSError, EOFError):
             return b""
 
-    def _check_strings(self, table: Any) -> None:
+    def _check_strings(self, table: Arrow) -> None:
         """Refuse columns of bytes: Arrow reads strings that are not valid UTF-8 as such."""
-        for field in table.schema:
-            if arrow_library().types.is_binary(field.type):
-                raise InputError(
-                    f"{str(self.path)!r} cannot be read as CSV: "
-                    f"{self.advice or self._encoding_advice}"
-                )
+        if any(arrow_library().types.is_binary(field.type) for field in table.schema):
+            raise InputError(
+                f"{str(self.path)!r} cannot be read as CSV: {self.advice or self._encoding_advice}"
+            )
 
-    def _warn_of_decimal_commas(self, table: Any) -> None:
-        """Warn of a column that is text only because its numbers are written with commas."""
-        import pyarrow.compute
-
-        if self._sep == "," or self._options.decimal is not None:
-            return
-        for position, field in enumerate(table.schema):  # names may occur twice
-            if field.type != arrow_library().string():
-                continue
-            present = table.column(position).slice(0, HEAD_ROWS).drop_null()
-            matches = pyarrow.compute.match_substring_regex(present, f"^{WITH_COMMA}$")
-            if len(present) and pyarrow.compute.all(matches).as_py():
-                warnings.warn(
-                    f"the column {field.name!r} of {str(self.path)!r} is read as text, but holds "
-                    "numbers with decimal commas: add --decimal ','",
-                    stacklevel=5,
-                )
-                return
-
-    def _warn_of_stray_texts(self, table: Any) -> None:
-        """Warn of a column that is text only because a few of its cells are not numbers."""
+    def _warn_of_texts(self, table: Arrow) -> None:
+        """Warn of columns that are text only because of decimal commas, or of a few odd cells."""
         import pyarrow.compute as compute
 
-        def are_numbers(cells: Any) -> Any:
-            return compute.match_substring_regex(cells, f"^{A_NUMBER}$")
+        def match(cells: Arrow, pattern: str) -> Arrow:
+            return compute.match_substring_regex(cells, f"^{pattern}$")
 
+        commas_unread = self._sep != "," and self._options.decimal is None
         for position, field in enumerate(table.schema):  # names may occur twice
-            if field.type != arrow_library().string():
-                continue
             present = table.column(position).drop_null()
-            head = present.slice(0, HEAD_ROWS)
-            if not len(head) or compute.mean(are_numbers(head)).as_py() <= MOSTLY:
+            if field.type != arrow_library().string() or not len(present):
                 continue
-            strange = present.filter(compute.invert(are_numbers(present)))
+            text = f"the column {field.name!r} of {str(self.path)!r} is read as text, but"
+            head = present.slice(0, HEAD_ROWS)
+            if commas_unread and compute.all(match(head, WITH_COMMA)).as_py():
+                commas_unread = False  # one warning is enough
+                warnings.warn(
+                    f"{text} holds numbers with decimal commas: add --decimal ','", stacklevel=5
+                )
+            if compute.mean(match(head, A_NUMBER)).as_py() <= MOSTLY:
+                continue
+            strange = present.filter(compute.invert(match(present, A_NUMBER)))
             if 0 < len(strange) < (1 - MOSTLY) * len(present):
                 warnings.warn(
-                    f"the column {field.name!r} of {str(self.path)!r} is read as text, but "
-                    f"{len(present) - len(strange):,} of {len(present):,} cells are numbers; the "
-                    f"first other cell is {strange[0].as_py()!r}: leave such cells empty, unless "
-                    "it is meant to be text",
+                    f"{text} {len(present) - len(strange):,} of {len(present):,} cells are "
+                    f"numbers; the first other cell is {strange[0].as_py()!r}: leave such cells "
+                    "empty, unless it is meant to be text",
                     stacklevel=5,
                 )
 
 
 def _likely_separator(lines: list[str], given: str) -> str | None:
-    """Another separator than the given one, if the lines look as if it were theirs."""
+    """Return another separator than the given one, if the lines look as if it were theirs."""
     if not lines:
         return None
 
     def is_regular(sep: str) -> bool:
-        """Whether every line has it, equally often."""
         return len({line.count(sep) for line in lines}) == 1 and sep in lines[0]
 
     others = [sep for sep in ",;\t|" if sep != given]

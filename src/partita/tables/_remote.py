@@ -13,12 +13,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 from urllib.request import url2pathname
 
-from .._support import one_line, require
+from .._support import JsonObject, PathLike, one_line, require
 from ..errors import InputError, MissingExtraError, PartitaError
+
+FileSystem: TypeAlias = Any  # of fsspec, which has no type information
 
 STDIN = "-"
 SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+(?=://)")
@@ -36,14 +38,14 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _COPIES: dict[str, str] = {}
 
 
-def is_local(data: Any) -> bool:
-    """Whether this is a path on this machine, not standard input or a URL of another."""
+def is_local(data: PathLike) -> bool:
+    """Return whether this is a path on this machine, not standard input or a URL of another."""
     return str(data) != STDIN and (SCHEME.match(str(data)) or ["file"])[0].lower() == "file"
 
 
 @contextmanager
-def local_copy(data: Any, argument: str = "data") -> Iterator[Path]:
-    """A path at which a table can be read while the block lasts.
+def local_copy(data: PathLike, argument: str = "data") -> Iterator[Path]:
+    """Yield a path at which a table can be read while the block lasts.
 
     Parameters
     ----------
@@ -81,14 +83,14 @@ def local_copy(data: Any, argument: str = "data") -> Iterator[Path]:
 
 
 def name_origins(message: str) -> str:
-    """A message in which every temporary copy goes by where it came from."""
+    """Return a message in which every temporary copy goes by where it came from."""
     for copy, origin in _COPIES.items():
         message = message.replace(copy, origin)
     return message
 
 
 def _path_of(url: str, argument: str) -> Path:
-    """The path of a file:// URL."""
+    """Return the path of a file:// URL."""
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
         raise InputError(
@@ -115,7 +117,7 @@ def _copy_stdin(folder: Path) -> Path:
 
 
 def _download(url: str, argument: str, folder: Path) -> Path:
-    """A copy of a file, or of a folder of Parquet files, in this folder."""
+    """Copy a file, or a folder of Parquet files, into this folder."""
     files, place = _file_system(url, argument)
     name = re.sub(r"[^\w.-]", "_", PurePosixPath(unquote(urlsplit(url).path)).name)[-100:]
     try:
@@ -140,7 +142,7 @@ def _download(url: str, argument: str, folder: Path) -> Path:
     return folder / name
 
 
-def _download_folder(files: Any, place: str, folder: Path) -> Path:
+def _download_folder(files: FileSystem, place: str, folder: Path) -> Path:
     folder.mkdir()
     for found in files.find(place):
         inside = PurePosixPath(found).relative_to(PurePosixPath(place))
@@ -154,8 +156,8 @@ def _download_folder(files: Any, place: str, folder: Path) -> Path:
     return folder
 
 
-def _file_system(url: str, argument: str) -> tuple[Any, str]:
-    """fsspec's file system for a URL, and the path within it."""
+def _file_system(url: str, argument: str) -> tuple[FileSystem, str]:
+    """Return fsspec's file system for a URL, and the path within it."""
     fsspec = require("fsspec.core", f"reading {_scheme(url)}:// addresses", "partita[remote]")
     try:
         options = _web_options() if _is_web(url) else {}
@@ -170,8 +172,8 @@ def _file_system(url: str, argument: str) -> tuple[Any, str]:
     return files, str(place)
 
 
-def _web_options() -> dict[str, Any]:
-    """No limit on a download's duration as long as bytes arrive; proxies from the environment."""
+def _web_options() -> JsonObject:
+    """Set no limit on a download while bytes arrive; take proxies from the environment."""
     import aiohttp
 
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=STALL_SECONDS, sock_read=STALL_SECONDS)
@@ -200,7 +202,7 @@ def _without_secrets(url: str) -> str:
 
 
 def _reason(exc: BaseException, url: str) -> str:
-    """Why a URL could not be read, in one line and without secrets."""
+    """Say why a URL could not be read, in one line and without secrets."""
     status = getattr(exc, "status", None)
     if status is not None:
         return f"the server answers {status} {getattr(exc, 'message', '')}".strip()

@@ -1,18 +1,27 @@
-"""The interface of a table: these columns of these rows, wherever they come from.
+"""Tables: these columns of these rows, in memory.
 
 A table is never turned into one array: that would let a value in one column change another (a
 fraction turns large integers into floats, a string turns numbers into objects), and the proof with
-it. Each submodel gets its own columns as they are.
+it. Each submodel gets its own columns as they are, whatever stands beside them and however they lie
+in the user's memory.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from types import ModuleType
+from typing import SupportsFloat
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse
 
-from .._support import Array
-from ._encoding import table_columns
+from .._support import Array, TableLike, require
+from ..errors import InputError
+from ._cells import TEXT, Frame, frame_kinds, is_missing, table_columns
+
+# how a lazy frame becomes one with rows, where that is not collect()
+COLLECT = {"dask": "compute", "duckdb": "df", "ibis": "to_pandas", "pyspark": "toPandas"}
 
 
 class Table:
@@ -30,7 +39,7 @@ class Table:
         Number of columns.
     frame : str, default="pandas"
         The library whose frames :meth:`partita.Certificates.to_frame` returns.
-    index : Any, default=None
+    index : object, default=None
         The index of a pandas frame, which certificates carry over.
     header : array or DataFrame
         Something with the columns' number and names, for scikit-learn's checks; by default an empty
@@ -71,18 +80,18 @@ class Table:
     n_rows: int
     n_columns: int
     frame: str = "pandas"
-    index: Any = None
+    index: TableLike = None
     kinds: Mapping[str, str | None] | None = None
-    labels: list[Any] | None = None
+    labels: list[object] | None = None
     reads_apart: bool = False
 
     @cached_property
-    def header(self) -> Any:
+    def header(self) -> TableLike:
         """Something with the columns' number and names, for scikit-learn's checks."""
         return np.empty((0, self.n_columns))
 
     def numeric(self) -> list[bool]:
-        """Which columns hold numbers, each judged by itself.
+        """Return which columns hold numbers, each judged by itself.
 
         Returns
         -------
@@ -103,8 +112,8 @@ class Table:
             What :meth:`numeric` returned for the training table.
         """
 
-    def take(self, columns: list[int], rows: Array | None = None) -> Any:
-        """Some columns of some rows, in the table's own type.
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        """Return some columns of some rows, in the table's own type.
 
         Parameters
         ----------
@@ -121,8 +130,8 @@ class Table:
         """
         raise NotImplementedError
 
-    def take_all(self, rows: Array | None = None) -> Any:
-        """All columns of some rows, in the table's own type.
+    def take_all(self, rows: Array | None = None) -> TableLike:
+        """Return all columns of some rows, in the table's own type.
 
         Parameters
         ----------
@@ -137,7 +146,7 @@ class Table:
         return self.take(list(range(self.n_columns)), rows)
 
     def read(self, columns: list[int]) -> list[Array]:
-        """Some columns, each as an array: floats, or objects if it does not hold numbers.
+        """Return some columns, each as an array: floats, or objects if it holds no numbers.
 
         Parameters
         ----------
@@ -151,8 +160,10 @@ class Table:
         """
         return table_columns(self.take(columns))
 
-    def batches(self, columns: list[int], size: int, rows: Array | None = None) -> Iterator[Any]:
-        """Some columns of some rows, batch by batch.
+    def batches(
+        self, columns: list[int], size: int, rows: Array | None = None
+    ) -> Iterator[TableLike]:
+        """Yield some columns of some rows, batch by batch.
 
         Parameters
         ----------
@@ -171,3 +182,306 @@ class Table:
         chosen = np.arange(self.n_rows) if rows is None else rows
         for start in range(0, len(chosen), size):
             yield self.take(columns, chosen[start : start + size])
+
+
+# ---- arrays, matrices, frames and rows as lists ----
+
+
+class _ArrayTable(Table):
+    reads_apart = True
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+        self.n_rows, self.n_columns = array.shape
+
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        return np.ascontiguousarray(
+            self._array[:, columns] if rows is None else self._array[rows[:, None], columns]
+        )
+
+    def numeric(self) -> list[bool]:
+        if self._array.dtype != object:
+            return [self._array.dtype.kind in "biuf"] * self.n_columns
+        return [_holds_numbers(column) for column in self._array.T]
+
+
+class _RowsTable(_ArrayTable):
+    """Rows of Python objects, converted cell by cell: NaN where a numeric column has no number."""
+
+    def __init__(self, array: Array) -> None:
+        super().__init__(array)
+        self._numeric: list[bool] | None = None
+
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        part = super().take(columns, rows)
+        numeric = [self.numeric()[column] for column in columns]
+        for k, holds_numbers in enumerate(numeric):
+            if holds_numbers:
+                part[:, k] = [_number(cell) for cell in part[:, k]]
+        return part.astype(np.float64) if all(numeric) else part
+
+    def numeric(self) -> list[bool]:
+        if self._numeric is None:
+            self._numeric = super().numeric()
+        return self._numeric
+
+    def set_numeric(self, numeric: Sequence[bool]) -> None:
+        self._numeric = list(numeric)
+
+
+def _number(cell: str | SupportsFloat) -> float:
+    """Return a cell as a float; NaN where it is missing or no number."""
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _holds_numbers(column: Array) -> bool:
+    """Return whether every cell that is not missing is a number, or a string that reads as one.
+
+    A string such as "00464" is a code, not a number.
+    """
+    for cell in column:
+        if not is_missing(cell):
+            try:
+                float(cell)
+            except (TypeError, ValueError, OverflowError):
+                return False
+            if isinstance(cell, str) and re.match(r"\s*[+-]?0\d", cell):
+                return False
+    return True
+
+
+class _SparseTable(Table):
+    def __init__(self, matrix: TableLike) -> None:
+        self._matrix = matrix.tocsc()
+        self._format = matrix.format if matrix.format in ("csr", "csc") else "csr"
+        self.n_rows, self.n_columns = matrix.shape
+
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        part = self._matrix[:, columns].asformat(self._format)
+        return part if rows is None else part[rows]
+
+    def numeric(self) -> list[bool]:
+        return [True] * self.n_columns
+
+
+class _FrameTable(Table):
+    reads_apart = True
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+        self.n_rows, self.n_columns = frame.shape
+        self.frame = frame.implementation.value
+        self.index = nw.maybe_get_index(frame)
+        names = frame.columns
+        self.labels = None if all(isinstance(name, str) for name in names) else list(names)
+        self.header = frame.to_native()
+
+    @cached_property
+    def kinds(self) -> Mapping[str, str | None] | None:  # type: ignore[override]  # when asked for
+        return frame_kinds(self._frame) if self.labels is None else None
+
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        part = self._frame[:, columns] if rows is None else self._frame[:, columns][rows]
+        if part.implementation.is_pandas():
+            return _copy_by_column(part.to_native())
+        return part.clone().to_native()
+
+    def read(self, columns: list[int]) -> list[Array]:
+        return table_columns(self._frame[:, columns].to_native())
+
+    def numeric(self) -> list[bool]:
+        types = [self._frame[:, j].dtype for j in range(self.n_columns)]
+        return [dtype.is_numeric() or dtype == nw.Boolean for dtype in types]
+
+
+def _copy_by_column(frame: TableLike) -> TableLike:
+    """Return a copy of a pandas frame in one memory layout, whatever columns stood beside it.
+
+    Matrix products are rounded by how their operands lie in memory, and pandas stores columns of
+    one type together: a string written into one column would change the last bits of other
+    submodels' scores. It is a copy, since an estimator may work in place.
+    """
+    columns = {k: column for k, (_, column) in enumerate(frame.items())}
+    copy = type(frame)(columns, index=frame.index)
+    copy.columns = frame.columns
+    return copy
+
+
+def open_table(X: TableLike) -> Table:
+    """Look at a table in memory without converting it.
+
+    Parameters
+    ----------
+    X : array-like, DataFrame, sparse matrix, list of rows, or Table
+        An array of two dimensions, a frame that narwhals knows (pandas, polars, pyarrow, ...), a
+        sparse matrix, rows as lists, or a Table, which is returned as it is.
+
+    Returns
+    -------
+    Table
+        The same rows and columns.
+
+    Raises
+    ------
+    InputError
+        If X is no table with at least one row and one column, is a lazy frame, or has two columns
+        of the same name.
+
+    See Also
+    --------
+    partita.tables.open_file : A table from a CSV or Parquet file.
+
+    Examples
+    --------
+    >>> from partita.tables import open_table
+    >>> table = open_table([[1, "red"], [None, "blue"], [2.5, "red"]])
+    >>> table.n_rows, table.n_columns, table.numeric()
+    (3, 2, [True, False])
+    >>> table.take([0]).ravel().tolist()
+    [1.0, nan, 2.5]
+    """
+    if isinstance(X, Table):
+        return X
+    if scipy.sparse.issparse(X):
+        table: Table = _SparseTable(X)
+    elif nw.dependencies.is_into_dataframe(X):
+        _refuse_duplicates(X)
+        table = _FrameTable(nw.from_native(X, eager_only=True))
+    else:
+        table = _open_array(X)
+    shape = (table.n_rows, table.n_columns)
+    if 0 in shape:
+        what, cure = ("sample", "rows") if table.n_rows == 0 else ("feature", "columns")
+        raise InputError(
+            f"X has 0 {what}(s) (shape={shape}) while a minimum of 1 is required: give it {cure}"
+        )
+    return table
+
+
+def _open_array(X: TableLike) -> Table:
+    _refuse_lazy(X)
+    if isinstance(X, np.ma.MaskedArray):
+        raise InputError(
+            "X is a masked array, whose mask would be lost: fill it first, X.filled(np.nan)"
+        )
+    from_rows = not hasattr(X, "__array__") and not hasattr(X, "__array_interface__")
+    array = object_rows(X) if from_rows else np.asarray(X)
+    if array.ndim != 2:
+        raise InputError(
+            f"X has {array.ndim} dimension(s), but a table has rows and columns. Reshape your "
+            "data: X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row, rows "
+            "of equal length if it is a list"
+        )
+    return _RowsTable(array) if from_rows else _ArrayTable(array)
+
+
+def object_rows(rows: object) -> Array:
+    """Return rows of cells as an array of objects; a cell may be anything, even a list.
+
+    Anything but rows of equal length becomes an array of one dimension, for the caller to refuse.
+    """
+    if not isinstance(rows, list | tuple):
+        return np.empty(1, dtype=object)
+    widths = {len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in rows}
+    width = widths.pop() if len(widths) == 1 else None
+    if width is None:
+        return np.empty(len(rows), dtype=object)
+    array = np.empty((len(rows), width), dtype=object)
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            array[i, j] = cell
+    return array
+
+
+def one_row(part: TableLike, i: int) -> TableLike:
+    """Return one row of what ``take`` returned, as a table of the same type."""
+    return (part.iloc if hasattr(part, "iloc") else part)[i : i + 1]
+
+
+def _refuse_lazy(X: TableLike) -> None:
+    """Refuse a lazy frame, which has no rows yet; as an array it would lose its types."""
+    frame = X if isinstance(X, np.ndarray | list | tuple) else nw.from_native(X, pass_through=True)
+    if isinstance(frame, nw.LazyFrame):
+        call = "collect" if frame is X else COLLECT.get(frame.implementation.value, "collect")
+        raise InputError(f"X is a lazy frame: collect it first, X.{call}()")
+
+
+def _refuse_duplicates(X: TableLike) -> None:
+    labels = getattr(X, "column_names", None)  # pyarrow's; its .columns holds the cells
+    names = [str(label) for label in (getattr(X, "columns", ()) if labels is None else labels)]
+    if len(set(names)) < len(names):
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise InputError(
+            f"X has two columns named {duplicate!r}: rename one, so that each can be told apart"
+        )
+
+
+# ---- columns that were read cell by cell ----
+
+
+class ColumnsTable(Table):
+    """Columns by their names, each an array as ``read_cells`` returns it; no type is guessed.
+
+    A frame is made only for a submodel that asks for one.
+
+    Parameters
+    ----------
+    columns : mapping of str to array
+        All of one length; floats, or objects for text, NaN where a cell is missing.
+    kinds : mapping of str to str
+        The kind of each column, in the same order.
+    """
+
+    kinds: dict[str, str]
+    reads_apart = True
+
+    def __init__(self, columns: Mapping[str, Array], kinds: Mapping[str, str]) -> None:
+        self.kinds = dict(kinds)
+        self.names = list(kinds)
+        self._columns = [columns[name] for name in self.names]
+        self.n_rows, self.n_columns = len(self._columns[0]), len(self.names)
+        self.header = empty_frame(tuple(self.names))
+
+    def numeric(self) -> list[bool]:
+        return [kind != TEXT for kind in self.kinds.values()]
+
+    def take(self, columns: list[int], rows: Array | None = None) -> TableLike:
+        return pandas_frame(
+            {
+                self.names[j]: self._columns[j].copy() if rows is None else self._columns[j][rows]
+                for j in columns
+            }
+        )
+
+    def read(self, columns: list[int]) -> list[Array]:
+        chosen = [self._columns[j] for j in columns]
+        return [_with_none(column) if column.dtype == object else column for column in chosen]
+
+
+def _with_none(column: Array) -> Array:
+    """Return text as ``table_columns`` gives it: None where a cell is missing."""
+    cells = np.empty(len(column), dtype=object)
+    cells[:] = [cell if isinstance(cell, str) else None for cell in column]
+    return cells
+
+
+@lru_cache(maxsize=16)
+def empty_frame(names: tuple[str, ...]) -> TableLike:
+    """Return an empty frame with these names; making one takes longer than scoring a row."""
+    pandas = _pandas()
+    return pandas.DataFrame(columns=pandas.Index(names, dtype=object), dtype=object)
+
+
+def pandas_frame(columns: Mapping[str, Array]) -> TableLike:
+    """Return a pandas frame of columns in their own types, which pandas must not guess."""
+    pandas = _pandas()
+    return pandas.DataFrame(
+        {name: pandas.Series(values, dtype=values.dtype) for name, values in columns.items()}
+    )
+
+
+def _pandas() -> ModuleType:
+    return require("pandas", "reading tables from files", "partita[cli]")
