@@ -22,6 +22,7 @@ extensions = [
     "sphinx_design",
     "sphinx_copybutton",
     "sphinx_gallery.gen_gallery",
+    "sphinxcontrib.bibtex",
     "mathml",
     "docstrings",
 ]
@@ -44,6 +45,10 @@ autosummary_context = {"exported_at_the_top": set(partita.__all__)}
 autodoc_typehints = "none"  # numpydoc's parameter lists have them
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False  # the class template lists them
+
+# Bibliography: authors and years, linked to docs/references.md
+bibtex_bibfiles = ["references.bib"]
+bibtex_reference_style = "author_year"
 
 # Gallery: every example runs at each clean build, and a failing example fails the build
 sphinx_gallery_conf = {
@@ -92,4 +97,4 @@ html_theme_options = {
     "back_to_top_button": False,
 }
 html_context = {"default_mode": "auto"}
-html_sidebars = {"index": [], "start": []}
+html_sidebars = {"index": [], "start": [], "references": []}
