@@ -36,9 +36,9 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.workflow import Watcher, watch
-from partita.workflow._evidence import evidence
-from partita.workflow._usual import usual_of
+from partita.watch import Watcher, watch
+from partita.watch._evidence import evidence
+from partita.watch._rates import rates_of
 
 LEVEL = 0.01
 DRAWS, STREAM = 1000, 2000  # streams, and the rows of each
@@ -75,7 +75,7 @@ def draw(folder, place):
     """Clean rows; from the middle on, one sensor has its values of batch 6."""
     table, columns, labels, model, clean, rng = gas_model(folder)
     half = len(clean) // 2
-    usual = usual_of(model, [model.ballots(table.loc[clean[:half], columns])])
+    usual = rates_of(model, [model.ballots(table.loc[clean[:half], columns])])
     rows, t = clean[half:], usual.sources.index("sensor8")
     later = np.flatnonzero((table["batch"] == 6).to_numpy())
     new, own = table.loc[rows, columns].copy(), [columns[k] for k in model.columns_of(t)]
@@ -89,7 +89,7 @@ def draws(model, clean, n_usual, rng):
     """How many of many streams have an alarm, all rows drawn at random from clean ones."""
     false = 0
     for _ in range(DRAWS):
-        usual = usual_of(model, [clean[rng.integers(0, len(clean), n_usual)]])
+        usual = rates_of(model, [clean[rng.integers(0, len(clean), n_usual)]])
         false += bool(alarms(model, usual, clean[rng.integers(0, len(clean), STREAM)]))
     return {"streams": DRAWS, "rows": STREAM, "with an alarm": false}
 
@@ -121,10 +121,10 @@ def gas(folder):
         found = []
         for _ in range(SPLITS):
             order = rng.permutation(clean)
-            usual = usual_of(model, [ballots[order[:half]]])
+            usual = rates_of(model, [ballots[order[:half]]])
             found.append(bool(alarms(model, usual, ballots[np.sort(order[half:])][::every])))
         in_order[str(every)] = int(np.sum(found))
-    usual = usual_of(model, [ballots[clean]])
+    usual = rates_of(model, [ballots[clean]])
     batches = []
     for number in sorted(set(batch[batch > 2].tolist())):
         rows = np.flatnonzero(batch == number)
@@ -213,7 +213,7 @@ def beijing(folder):
         "right": float(np.mean(model.decide(ballots[later]) == y[later])),
     }
     for every in EVERY:
-        usual = usual_of(model, [ballots[complete]], every)
+        usual = rates_of(model, [ballots[complete]], every)
         false = [bool(alarms(model, usual, ballots[w : w + before])) for w in windows]
         delays = []
         for station, start, length in outages:
@@ -317,7 +317,7 @@ def dependent(_folder):
                 for _ in range(DEPENDENT_DRAWS):
                     # as many clean rows are used, whatever the distance between them
                     clean = ORDERS[clean_name](pool, CLEAN * every, rng)
-                    usual = usual_of(pool.model, [pool.ballots[clean]], every)
+                    usual = rates_of(pool.model, [pool.ballots[clean]], every)
                     new = pool.ballots[order(pool, STREAM, rng)]
                     false += bool(alarms(pool.model, usual, new))
                 cells[str(every)] = false
@@ -327,7 +327,7 @@ def dependent(_folder):
     years = {"one state": 0, "no state": 0}
     for _ in range(YEARS):
         draw = [rng.integers(0, len(pool.order), n) for n in (CLEAN, CALLS * NIGHT)]
-        usual = usual_of(pool.model, [pool.ballots[draw[0]]])
+        usual = rates_of(pool.model, [pool.ballots[draw[0]]])
         new = pool.ballots[draw[1]]
         years["one state"] += bool(alarms(pool.model, usual, new))
         nights = (new[k : k + NIGHT] for k in range(0, len(new), NIGHT))
@@ -353,7 +353,7 @@ def clean(_folder):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always")
                 for _ in range(CLEAN_DRAWS):
-                    usual_of(pool.model, [pool.ballots[order(pool, CLEAN * every, rng)]], every)
+                    rates_of(pool.model, [pool.ballots[order(pool, CLEAN * every, rng)]], every)
             found[name][str(every)] = len(caught)
     return {"tables": CLEAN_DRAWS, "rows": CLEAN, "pointed out": found}
 

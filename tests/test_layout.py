@@ -29,6 +29,7 @@ ORDER = [
     "datasets",
     "workflow",
     "selection",
+    "watch",
     "baselines",
     "attacks",
     "report",

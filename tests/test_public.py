@@ -154,15 +154,17 @@ PUBLIC = {
         "MaskedImageClassifier",
         "PixelSetClassifier",
     ],
-    "partita.workflow": [
+    "partita.watch": [
         "Alarm",
         "ReferenceRates",
         "WatchResult",
         "Watcher",
-        "certify_parquet",
-        "fit_parquet",
         "learn_usual",
         "watch",
+    ],
+    "partita.workflow": [
+        "certify_parquet",
+        "fit_parquet",
     ],
 }
 # Without a name of their own for users: the command line is used as a command, and the kernels take

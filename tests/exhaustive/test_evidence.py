@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.workflow._evidence import evidence
+from partita.watch._evidence import evidence
 
 
 @pytest.mark.parametrize("rule", ["plurality", "runoff", "tournament"])

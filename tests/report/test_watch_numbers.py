@@ -6,8 +6,8 @@ import pytest
 from partita import store
 from partita.report import gather, render, write_report
 from partita.report._watch_numbers import watch_numbers
-from partita.store._usual import write_usual
-from partita.workflow import learn_usual, watch
+from partita.store._reference_rates import write_rates
+from partita.watch import learn_usual, watch
 from partita.workflow._certified_table import CertifiedTable
 from partita.workflow._certify_file import certify_file
 
@@ -70,6 +70,6 @@ def test_a_report_on_a_file_knows_what_the_model_keeps(cancer, tmp_path, known):
     X.to_csv(tmp_path / "new.csv", index=False)
     path = store.save(certified.model, tmp_path / "model")
     if known:
-        write_usual(path, learn_usual(certified.model, X).to_dict(), {})
+        write_rates(path, learn_usual(certified.model, X).to_dict(), {})
     write_report(certify_file(path, tmp_path / "new.csv", verbose=0), tmp_path / "r.html")
     assert ("Usual is what" in (tmp_path / "r.html").read_text()) == known

@@ -11,8 +11,8 @@ from partita.serve._metrics import Metrics, n_cells, request_families
 from partita.serve._responses import json_bytes
 from partita.serve._run import _watched_sources
 from partita.serve._source_watch import SourceWatch, source_families
-from partita.store._usual import USUAL, write_usual
-from partita.workflow import Watcher, learn_usual
+from partita.store._reference_rates import REFERENCE_RATES, write_rates
+from partita.watch import Watcher, learn_usual
 from partita.workflow._certified_table import CertifiedTable
 
 from .client import CANCER, DIABETES, FIRST, ask, rows_of, server
@@ -116,7 +116,7 @@ def test_a_stored_model_is_watched_by_all_workers(classifier, folder):
     assert _watched_sources(model) == ()
     assert _watched_sources(folder / "nowhere") == ()
     usual = learn_usual(classifier, CANCER[:300])
-    write_usual(model, usual.to_dict(), {})
+    write_rates(model, usual.to_dict(), {})
     assert _watched_sources(model) == usual.sources
     with server(model, folder / "watched.log", workers=2) as running:
         client = running[0]
@@ -126,7 +126,7 @@ def test_a_stored_model_is_watched_by_all_workers(classifier, folder):
     watcher = Watcher(classifier, usual)
     watcher.update(classifier.ballots(CANCER[300:360]))
     np.testing.assert_array_equal(found[:2], expected_of(watcher)[:2])
-    (model / USUAL).write_text("{")
+    (model / REFERENCE_RATES).write_text("{")
     assert _watched_sources(model) == ()
 
 

@@ -17,11 +17,15 @@ if TYPE_CHECKING:
         JsonObject,
         PathLike,
         TableLike,
+        answer_text,
         array_of,
         check_number,
         check_whole,
         json_value,
         one_line,
+        percent,
+        probability,
+        shortened,
         warn_or_raise,
     )
 

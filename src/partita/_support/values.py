@@ -1,4 +1,4 @@
-"""Arguments and other values: their types, checks that name the argument, and JSON forms."""
+"""Arguments and other values: their types, checks that name them, forms for JSON and people."""
 
 import math
 import os
@@ -91,6 +91,27 @@ def one_line(exc: BaseException) -> str:
     """The first line of an error's message, cut to a readable length; its class if it has none."""
     message = str(exc).strip()
     return (message or type(exc).__name__).splitlines()[0][:LONGEST]
+
+
+def percent(share: float) -> str:
+    """Format a share in percent, with one digit."""
+    return f"{100 * share:.1f} %"
+
+
+def probability(p: float) -> str:
+    """Format a stated probability in percent, never rounded to 0."""
+    return f"{100 * p:g} %"
+
+
+def answer_text(answer: object) -> str:
+    """Format a label or value, such as the best constant answer."""
+    return f"{answer:.6g}" if isinstance(answer, float) else repr(answer)
+
+
+def shortened(text: object, most: int) -> str:
+    """Cut a text to at most so many characters; an ellipsis says that something is left out."""
+    whole = str(text)
+    return whole if len(whole) <= most else whole[: most - 1] + "…"
 
 
 def warn_or_raise(message: str, strict: bool) -> None:

@@ -68,7 +68,8 @@ def watch(
     from ..ensemble import failure_banner
     from ..errors import InputError
     from ..tables import check_writable
-    from ..workflow import learn_usual_file, open_model, watch_files
+    from ..watch import learn_usual_file, stored_rates, watch_files
+    from ..workflow import open_model
 
     if not data and usual is None:
         raise InputError("data is missing: give tables to watch, or --usual and clean rows")
@@ -83,13 +84,14 @@ def watch(
         if not data:
             _show_usual(known, as_json)
             return
-    elif stored.usual is None:
-        raise InputError(
-            "the model does not say what is usual: learn it first, with partita watch MODEL "
-            "--usual CLEAN, from rows that it was not fitted on"
-        )
     else:
-        known = stored.usual
+        kept = stored_rates(stored)
+        if kept is None:
+            raise InputError(
+                "the model does not say what is usual: learn it first, with partita watch MODEL "
+                "--usual CLEAN, from rows that it was not fitted on"
+            )
+        known = kept
     tables = [local_path(ctx, table) for table in data or ()]
     is_new = state is not None and not state.exists()
     found = watch_files(
@@ -128,8 +130,7 @@ def _show_usual(usual: Any, as_json: bool) -> None:
 
 
 def _show(found: Any, cover: str) -> None:
-    from .._support import print_line, print_table, print_warning
-    from ..workflow import percent, probability
+    from .._support import percent, print_line, print_table, print_warning, probability
 
     rows = [
         [

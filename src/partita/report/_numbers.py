@@ -17,7 +17,8 @@ from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics import correct_radius, shares_at_radii
 from ..rules import PooledRule, TopK, named_rule
-from ..workflow import CertifiedTable, ReferenceRates
+from ..watch import ReferenceRates
+from ..workflow import CertifiedTable
 from ._deciding_votes import column_heading
 from ._row_numbers import row_numbers
 from ._silence_numbers import silence_numbers

@@ -64,7 +64,7 @@ def _values(
         if own.abstentions is not None:
             votes = votes[~own.abstentions.submodels[0]]
     else:
-        votes, found = disagreement.said[i], disagreement.row(i)
+        votes, found = disagreement.votes[i], disagreement.row(i)
     values = np.sort(votes)
     if not len(values):  # all sources are silent
         values = certified.prediction[i : i + 1]

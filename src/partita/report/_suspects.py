@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._support import Array
+from .._support import Array, shortened
 from ..ensemble import FittedEnsemble
-from ..workflow import Disagreement as GroupDisagreement
-from ..workflow import shortened
+from ..watch import Disagreement as GroupDisagreement
 
 SHOWN_UNITS = 3  # of a group, in a sentence
 LONGEST_NAME = 40
@@ -56,7 +55,7 @@ class Disagreement(GroupDisagreement):
         }
         if label is None:
             return found
-        votes, n_models = self.said[i], self.said.shape[1]
+        votes, n_models = self.votes[i], self.votes.shape[1]
         own, other = (int(np.sum(votes == one)) for one in (label, runner_up))
         bar = [round(100 * count / n_models, 2) for count in (own, other)]
         return found | {"lead": own - other, "bar": bar}
@@ -64,7 +63,7 @@ class Disagreement(GroupDisagreement):
     def _sentence(self, i: int, label: int | None, suspects: Array) -> str:
         if label is None:
             return f"narrow only without {self._names(suspects)}" if len(suspects) else ""
-        n_models, own = self.said.shape[1], int(np.sum(self.said[i] == label))
+        n_models, own = self.votes.shape[1], int(np.sum(self.votes[i] == label))
         if own == n_models:
             return f"all {n_models} models agree"
         if self.unsettled[i]:
@@ -90,7 +89,7 @@ def leave_out_numbers(model: FittedEnsemble, disagreement: Disagreement) -> dict
     return {
         "radius": int(model.rule_.radius),
         "groups": disagreement.groups,
-        "models": int(disagreement.said.shape[1]),
+        "models": int(disagreement.votes.shape[1]),
         "left_out": [groups for groups in left_out if groups],
         "with_full_member": not all(left_out),
         "suspects": disagreement.to_dict(),

@@ -11,7 +11,8 @@ import numpy as np
 from .._support import json_value
 from ..ensemble import FittedEnsemble
 from ..rules import PooledRule
-from ..workflow import CertifiedTable, ReferenceRates, Watcher, evidence, source_names, source_units
+from ..watch import ReferenceRates, Watcher, evidence, source_names, source_units
+from ..workflow import CertifiedTable
 
 MOST_SOURCES = 200  # in the table
 

@@ -12,6 +12,7 @@ from ..attacks import read_audit
 from ..errors import InputError
 from ..selection import read_sweep
 from ..tables import sha256_of
+from ..watch import stored_rates
 from ..workflow import CHOSEN, CertifiedFile
 from ._numbers import gather
 from ._page import render
@@ -97,7 +98,7 @@ def write_report(
         sweep=swept,
         audit=audited,
         quality=certified.summary.quality() | {"chosen": CHOSEN[stored.chosen]},
-        usual=stored.usual,
+        usual=stored_rates(stored),
     )
     place = Path(out)
     write_atomic(place, render(facts).encode("utf-8", "replace"))

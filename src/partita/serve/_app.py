@@ -9,7 +9,7 @@ from warnings import filterwarnings
 from .. import __version__
 from ..ensemble import FittedEnsemble, failure_banner
 from ..errors import SubmodelError, SubmodelWarning
-from ..workflow import ReferenceRates, Watcher
+from ..watch import ReferenceRates, Watcher
 from ._batching import Batcher
 from ._certifier import Answer, Certifier
 from ._keys import Keys
@@ -90,7 +90,7 @@ def make_app(
         Silent sources, by the names of their units; "detect": those whose columns are null, or not
         given, in a row. Their submodels abstain.
     usual : ReferenceRates, optional
-        What :func:`partita.workflow.learn_usual` found: /metrics then shows which source
+        What :func:`partita.watch.learn_usual` found: /metrics then shows which source
         contradicts the predictions more often.
 
     Returns

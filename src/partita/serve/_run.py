@@ -11,8 +11,9 @@ from warnings import simplefilter
 from .._support import log
 from ..ensemble import failure_banner
 from ..errors import PartitaError
-from ..store import read_usual
-from ..workflow import CHOSEN, ON_TRAINING, ReferenceRates, StoredModel, open_model
+from ..store import read_rates
+from ..watch import ReferenceRates, stored_rates
+from ..workflow import CHOSEN, ON_TRAINING, StoredModel, open_model
 from ._app import PATHS, certifying_app
 from ._federation_app import FEDERATION_PATHS, federation_app, party_families
 from ._metrics import Family, n_cells, request_families
@@ -226,7 +227,7 @@ class Worker:
         if not self.sources:
             return None
         with suppress(PartitaError):
-            usual = stored.usual
+            usual = stored_rates(stored)
             if usual is not None and usual.sources == tuple(self.sources):
                 return usual
         return None
@@ -270,7 +271,7 @@ def _watched_sources(path: Any) -> tuple[str, ...]:
     if not Path(path).exists():
         return ()  # loading says so
     try:
-        found = read_usual(path)
+        found = read_rates(path)
         return () if found is None else ReferenceRates.from_dict(found["usual"]).sources
     except PartitaError as exc:
         log(f"warning: sources are not watched: {exc}")

@@ -14,7 +14,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..workflow import CertifiedTable, Watcher
+from ..watch import Watcher
+from ..workflow import CertifiedTable
 from ._metrics import Family, Metrics, Sample
 
 ROWS = "partita_source_rows_total"

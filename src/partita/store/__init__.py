@@ -8,9 +8,9 @@ if TYPE_CHECKING:
     from ._layout import ESTIMATOR, submodel_name
     from ._load import digest, load, load_with_manifest, manifest
     from ._manifest import to_manifest
+    from ._reference_rates import read_rates, write_rates
     from ._save import check_free, save, stored_estimator
     from ._unfinished import StoredSubmodel, UnfinishedModel
-    from ._usual import read_usual, write_usual
 
 __all__ = ["load", "manifest", "save"]
 

@@ -3,8 +3,7 @@
 The walk of one table: ``_training_table`` (what ``partita fit`` reads) or ``_stored_model`` and
 ``_prediction_table`` (what ``partita certify`` opens), ``_certified_table`` (every row certified
 once), ``_summary`` (what is said about all rows). ``_fit_parquet``, ``_submodel_task`` and
-``_cluster`` fit on large tables and many machines. ``_evidence``, ``_usual`` and ``_watch`` watch
-the sources.
+``_cluster`` fit on large tables and many machines.
 """
 
 from typing import TYPE_CHECKING
@@ -15,19 +14,13 @@ if TYPE_CHECKING:
     from ._certified_table import CertifiedTable
     from ._certify_file import CertifiedFile, certify_file, certify_parquet, certify_pieces
     from ._cluster import library_versions
-    from ._disagreement import Disagreement
     from ._estimators import chosen_name, code_hash, code_of, named_estimator, named_fallback
-    from ._evidence import evidence, source_names, source_units
     from ._fit_parquet import fit_parquet, fit_training
-    from ._prediction_table import open_prediction_table
+    from ._prediction_table import PredictionTable, open_prediction_table
     from ._stored_model import StoredModel, known_kinds, open_model
     from ._summary import TRAINING_ROWS, Summary
     from ._tasks import TASKS, Task
     from ._training_table import TrainingTable, open_training
-    from ._usual import ReferenceRates, learn_usual
-    from ._watch import Watcher, watch
-    from ._watch_file import learn_usual_file, watch_files
-    from ._watch_result import Alarm, WatchResult
     from ._wording import (
         BEFOREHAND,
         CHOSEN,
@@ -40,14 +33,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "Alarm",
-    "ReferenceRates",
-    "WatchResult",
-    "Watcher",
     "certify_parquet",
     "fit_parquet",
-    "learn_usual",
-    "watch",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -9,11 +9,10 @@ from typing import Any
 from .._support import Array
 from ..errors import InputError
 from ..rules import TopK
-from ..store import digest, load_with_manifest, read_usual
+from ..store import digest, load_with_manifest
 from ..tables import CsvOptions, Split, footers_of, sha256_of
 from ._schema import Schema
 from ._tasks import TASKS
-from ._usual import ReferenceRates
 from ._wording import CHOSEN
 
 
@@ -63,16 +62,6 @@ class StoredModel:
             TASKS[self.model.task],
             CsvOptions().with_fallback(about.get("csv")),
         )
-
-    @cached_property
-    def usual(self) -> ReferenceRates | None:
-        """What is usual on clean rows; None where ``partita watch --usual`` did not learn it."""
-        found = read_usual(self.path)
-        if found is None:
-            return None
-        usual = ReferenceRates.from_dict(found["usual"])
-        usual.check_model(self.model)
-        return usual
 
     def check_rule(self) -> None:
         """Refuse a rule whose radius is not about the prediction."""

@@ -8,8 +8,8 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.workflow import Alarm, learn_usual, watch
-from partita.workflow._watch_result import MOST_POINTS, Trace
+from partita.watch import Alarm, learn_usual, watch
+from partita.watch._result import MOST_POINTS, Trace
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from partita import (
     LeaveOutRegressor,
 )
 from partita.rules import TopK
-from partita.workflow._evidence import evidence, source_names, source_units
+from partita.watch._evidence import evidence, source_names, source_units
 
 
 @pytest.fixture(scope="module")

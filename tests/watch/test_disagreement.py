@@ -4,7 +4,7 @@ from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, LeaveOutClassifier
-from partita.workflow._disagreement import Disagreement
+from partita.watch._evidence import Disagreement
 
 # tests/report/test_suspects.py and test_evidence.py compare suspects with the obvious loop
 

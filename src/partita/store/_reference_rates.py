@@ -8,47 +8,44 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from .._support import write_atomic
+from .._support import JsonObject, PathLike, write_atomic
 from ..errors import StoreError
 from ._archive import open_archive
 from ._layout import MANIFEST
 from ._manifest_checks import LARGEST_MANIFEST
 
-USUAL = "reference_rates.json"
+REFERENCE_RATES = "reference_rates.json"
 FORMAT = 1
 
 
-def write_usual(path: Any, usual: Mapping[str, Any], data: Mapping[str, Any]) -> Path:
-    """Keep what is usual with a stored model; returns the file, or the zip that holds it.
+def write_rates(path: PathLike, usual: JsonObject, data: JsonObject) -> Path:
+    """Keep reference rates with a stored model; return the file, or the zip that holds it.
 
     Parameters
     ----------
     path : str or path
         The folder or zip of the model.
-    usual : mapping
+    usual : dict
         What was learnt, as JSON holds it.
-    data : mapping
+    data : dict
         Where it was learnt: the ``name`` and ``sha256`` of a table.
     """
     target = Path(path)
     with open_archive(target) as read:
         model = _sha256(read(MANIFEST, LARGEST_MANIFEST))
-    usual, data = dict(usual), dict(data)
     content = {"format": FORMAT, "model": model, "sha256": _hash(usual), "data": data}
     packed = json.dumps(content | {"usual": usual}, indent=1, allow_nan=False).encode()
     if target.is_dir():
-        write_atomic(target / USUAL, packed)
-        return target / USUAL
+        write_atomic(target / REFERENCE_RATES, packed)
+        return target / REFERENCE_RATES
     write_atomic(target, _with_member(target, packed))
     return target
 
 
-def read_usual(path: Any) -> dict[str, Any] | None:
-    """What :func:`write_usual` kept; None without it, or where it is about an earlier model.
+def read_rates(path: PathLike) -> JsonObject | None:
+    """Read what :func:`write_rates` kept; None without it, or where it is about an earlier model.
 
     Returns
     -------
@@ -58,17 +55,17 @@ def read_usual(path: Any) -> dict[str, Any] | None:
     target = Path(path)
     with open_archive(target) as read:
         if target.is_dir():
-            there = (target / USUAL).is_file()
+            there = (target / REFERENCE_RATES).is_file()
         else:
             with zipfile.ZipFile(target) as archive:
-                there = USUAL in archive.namelist()
+                there = REFERENCE_RATES in archive.namelist()
         if not there:
             return None
-        manifest, packed = (read(name, LARGEST_MANIFEST) for name in (MANIFEST, USUAL))
+        manifest, packed = (read(name, LARGEST_MANIFEST) for name in (MANIFEST, REFERENCE_RATES))
     try:
         content = json.loads(packed)
         if content["format"] > FORMAT:
-            raise StoreError(f"{USUAL} was written by a newer partita: update it")
+            raise StoreError(f"{REFERENCE_RATES} was written by a newer partita: update it")
         whole = content["sha256"] == _hash(content["usual"])
     except (ValueError, TypeError, KeyError, RecursionError) as exc:
         if isinstance(exc, StoreError):
@@ -82,17 +79,17 @@ def read_usual(path: Any) -> dict[str, Any] | None:
 
 
 def _with_member(path: Path, packed: bytes) -> bytes:
-    """A zip with all members of another one, and this file."""
+    """Return a zip with all members of another one, and this file."""
     out = io.BytesIO()
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as new:
         for member in old.infolist():
-            if member.filename != USUAL:
+            if member.filename != REFERENCE_RATES:
                 new.writestr(member, old.read(member))
-        new.writestr(USUAL, packed)
+        new.writestr(REFERENCE_RATES, packed)
     return out.getvalue()
 
 
-def _hash(usual: Any) -> str:
+def _hash(usual: JsonObject) -> str:
     return _sha256(json.dumps(usual, sort_keys=True).encode())
 
 
@@ -101,4 +98,7 @@ def _sha256(content: bytes) -> str:
 
 
 def _damaged() -> str:
-    return f"{USUAL} was changed or damaged: learn it again with partita watch MODEL --usual CLEAN"
+    return (
+        f"{REFERENCE_RATES} was changed or damaged: learn it again with partita watch MODEL "
+        "--usual CLEAN"
+    )

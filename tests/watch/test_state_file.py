@@ -10,8 +10,8 @@ from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError
-from partita.workflow import Watcher, learn_usual
-from partita.workflow._watch_state import StateFile
+from partita.watch import Watcher, learn_usual
+from partita.watch._files import StateFile
 
 
 @pytest.fixture(scope="module")

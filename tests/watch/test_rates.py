@@ -11,9 +11,9 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
-from partita.workflow import ReferenceRates, learn_usual
-from partita.workflow._evidence import Evidence
-from partita.workflow._usual import _rates, chances_of_runs, fingerprint, usual_of
+from partita.watch import ReferenceRates, learn_usual
+from partita.watch._evidence import Evidence
+from partita.watch._rates import _rates, chances_of_runs, fingerprint, rates_of
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def test_every_row_is_used_or_each_third_in_any_pieces(wine):
     clf, X = wine
     ballots = clf.ballots(X)
     whole = learn_usual(clf, X, every=3)
-    pieces = usual_of(clf, [ballots[:7], ballots[7:8], ballots[8:8], ballots[8:]], 3)
+    pieces = rates_of(clf, [ballots[:7], ballots[7:8], ballots[8:8], ballots[8:]], 3)
     assert fingerprint(whole) == fingerprint(pieces)
     assert whole.counted[-1] == len(X[::3])
     assert whole.rows == len(X)
@@ -101,11 +101,11 @@ def test_clean_rows_that_depend_on_their_neighbours_are_pointed_out(wine):
     rng = np.random.default_rng(0)
     pool = np.asarray(clf.ballots(X))
     for _ in range(300):  # warnings are errors here
-        usual_of(clf, [pool[rng.integers(0, len(pool), 200)]])
+        rates_of(clf, [pool[rng.integers(0, len(pool), 200)]])
     repeated = np.repeat(pool[rng.integers(0, len(pool), 200)], 6, axis=0)
-    usual_of(clf, [repeated], 6)
+    rates_of(clf, [repeated], 6)
     with pytest.warns(UserWarning, match="the clean rows depend on their neighbours"):
-        usual_of(clf, [repeated])
+        rates_of(clf, [repeated])
 
 
 def test_a_source_without_rows_is_never_tested():
@@ -145,6 +145,6 @@ def test_bad_input(wine, values):
     with pytest.raises(InputError, match="every is 0"):
         learn_usual(clf, X, every=0)
     with pytest.raises(InputError, match="clean rows are none"):
-        usual_of(clf, [])
+        rates_of(clf, [])
     with pytest.raises(InputError, match="other sources"):
         learn_usual(clf, X).check_model(values[0])

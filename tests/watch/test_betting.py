@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita.workflow._betting import FACTORS, Bets
+from partita.watch._watcher import FACTORS, Bets
 
 
 def slow_wealth(p0, contradicts, counted):

@@ -1,30 +1,87 @@
 """Watching rows as they come: which source contradicts the outcome more often than is usual.
 
+The test may be looked at after every row, since it bets against "nothing has changed". It starts
+with a wealth of 1 and bets, before every row, on a contradiction. If contradictions have a
+probability of at most p0, given the past, no bet is favourable, so the wealth is a nonnegative
+supermartingale, and it ever reaches 1/a with a probability of at most a (Ville's inequality),
+whenever and however often one looks.
+
+One bet with factor f multiplies the wealth by f / (1 + (f - 1) p0) at a contradiction and by
+1 / (1 + (f - 1) p0) otherwise: (1 + (f - 1) p) / (1 + (f - 1) p0) <= 1 on average for p <= p0. The
+wealth is a mixture over several factors, and over the row at which betting begins: row n gets the
+share 1 / (n (n + 1)), and 1 / (n + 1) is not at stake yet. So a change after many quiet rows is
+found nearly as soon as one at the start, and nothing ever starts anew.
+
 The probability of a false alarm that is stated holds for one watcher and those that go on from its
 state, over all sources together, if the clean rows are independent, and if while nothing changes no
-past makes a contradiction more likely than it is among clean rows: the theory of _betting needs
-just that. An alarm is about a source, and no certificate: nothing that is proven depends on it.
+past makes a contradiction more likely than it is among clean rows. An alarm is about a source, and
+no certificate: nothing that is proven depends on it.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from copy import copy
 
 import numpy as np
 
-from .._support import Array, check_alpha, check_whole
+from .._support import Array, JsonObject, TableLike, check_alpha, check_whole
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ._betting import FACTORS, ROUNDING, Bets
 from ._evidence import evidence
-from ._usual import ReferenceRates, fingerprint
-from ._watch_result import Alarm, SourceRate, Trace, WatchResult
+from ._rates import ReferenceRates, fingerprint
+from ._result import Alarm, SourceRate, Trace, WatchResult
 
+# The odds of a contradiction, against the usual odds. A few do: the best of them is nearly as good
+# as the right one, and the mixture loses a factor of at most their number.
+FACTORS = np.array([1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 200.0])
+ROUNDING = 1e-6  # by which a logarithm of wealth must be above its limit; far above any rounding
 AT_ONCE = 4096  # rows, to bound memory
 FORMAT = 1  # of a state
+KEPT = ("log_wealth", "lowest", "counted", "contradictions", "quiet")  # arrays in a state
 ANEW = "or begin anew without a state, and with a new budget of false alarms"
+
+
+class Bets:
+    """The wealth of several tests, one for each source, row after row.
+
+    Parameters
+    ----------
+    p0 : array of shape (n_tests,)
+        What the probability of a contradiction is at most, if nothing has changed.
+    """
+
+    def __init__(self, p0: Array) -> None:
+        excess = np.log1p((FACTORS - 1) * np.asarray(p0, dtype=np.float64)[:, None])
+        self._lose = -excess
+        self._win = np.log(FACTORS) - excess
+        self.n_rows = 0
+        self.log_stakes: Array = np.full(excess.shape, -np.inf)  # (tests, factors); all is idle
+
+    def update(self, contradicts: Array, counted: Array) -> Array:
+        """Bet on further rows, each array bool (rows, tests).
+
+        Returns
+        -------
+        array of shape (n_rows, n_tests)
+            The logarithm of each test's wealth after each row.
+        """
+        if not len(contradicts):
+            return np.empty(contradicts.shape)
+        step = np.where(contradicts[:, :, None], self._win, self._lose)
+        growth = np.cumsum(np.where(counted[:, :, None], step, 0.0), axis=0)
+        n = self.n_rows + np.arange(1, len(contradicts) + 1, dtype=np.float64)
+        # a stake that begins before row k grows by everything from row k on
+        begins = -np.log(n * (n + 1))[:, None, None] - (
+            np.concatenate([np.zeros((1, *growth.shape[1:])), growth[:-1]])
+        )
+        stakes = np.logaddexp.accumulate(np.concatenate([self.log_stakes[None], begins]), axis=0)
+        log_stakes = stakes[1:] + growth
+        self.n_rows += len(contradicts)
+        self.log_stakes = log_stakes[-1]
+        staked = np.logaddexp.reduce(log_stakes, axis=2) - np.log(len(FACTORS))
+        return np.asarray(np.logaddexp(staked, -np.log(n + 1)[:, None]))
 
 
 class Watcher:
@@ -54,7 +111,7 @@ class Watcher:
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.workflow import Watcher, learn_usual
+    >>> from partita.watch import Watcher, learn_usual
     >>> X, y = load_digits(return_X_y=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[:900], y[:900])
     >>> watcher = Watcher(clf, learn_usual(clf, X[900:1400]))
@@ -71,7 +128,7 @@ class Watcher:
         *,
         false_alarms: float = 0.01,
         every: int | None = None,
-        state: Mapping[str, Any] | None = None,
+        state: JsonObject | None = None,
     ) -> None:
         try:
             check_alpha(false_alarms)
@@ -102,7 +159,9 @@ class Watcher:
         if state is not None:
             self._restore(state)
 
-    def update(self, ballots: Any, times: Sequence[Any] | None = None) -> list[Alarm]:
+    def update(
+        self, ballots: Ballots | Array, times: Sequence[object] | None = None
+    ) -> list[Alarm]:
         """Test further rows.
 
         Parameters
@@ -118,23 +177,22 @@ class Watcher:
         list of Alarm
             The alarms that these rows raised; a source raises one.
         """
-        given = ballots
-        if not isinstance(given, Ballots):
-            given = self.model.ballots_from(np.asarray(ballots))
-        if times is not None and len(times) != len(given):
+        if not isinstance(ballots, Ballots):
+            ballots = self.model.ballots_from(np.asarray(ballots))
+        if times is not None and len(times) != len(ballots):
             raise InputError(
-                f"times has {len(times)} entries for {len(given)} rows: expected one per row"
+                f"times has {len(times)} entries for {len(ballots)} rows: expected one per row"
             )
         before = len(self.alarms)
-        kept = np.arange(-self.rows % self.every, len(given), self.every)
+        kept = np.arange(-self.rows % self.every, len(ballots), self.every)
         for start in range(0, len(kept), AT_ONCE):
             own = kept[start : start + AT_ONCE]
             names = None if times is None else [times[k] for k in own.tolist()]
-            self._test(given[own], self.rows + own, names)
-        self.rows += len(given)
+            self._test(ballots[own], self.rows + own, names)
+        self.rows += len(ballots)
         return self.alarms[before:]
 
-    def _test(self, ballots: Ballots, rows: Array, times: list[Any] | None) -> None:
+    def _test(self, ballots: Ballots, rows: Array, times: list[object] | None) -> None:
         """Bet on rows with these numbers, and note what happened."""
         found = evidence(self.model, ballots)
         contradicts = found.contradicts(self.usual.thresholds)
@@ -172,18 +230,17 @@ class Watcher:
 
     def _quiet_at(
         self, t: int, rows: Array, low: Array, counted: Array, contradictions: Array
-    ) -> tuple[int, int, int]:
-        """The row after a test's wealth was last at its lowest, and the counts up to there."""
+    ) -> Array:
+        """Return the row after a test's wealth was last lowest, and the counts up to there."""
         found = np.flatnonzero(low[:, t])
         if not len(found):
-            row, n, k = self._quiet[:, t].tolist()
-            return row, n, k
+            return np.asarray(self._quiet[:, t])
         last = found[-1]
-        return int(rows[last]) + 1, int(counted[last, t]), int(contradictions[last, t])
+        return np.array([rows[last] + 1, counted[last, t], contradictions[last, t]])
 
     @property
     def result(self) -> WatchResult:
-        """What was found so far."""
+        """Return what was found so far."""
         alarms = {alarm.source: alarm for alarm in self.alarms}
         rates, at_most = self.usual.rates.tolist(), self.at_most.tolist()
         sources = [
@@ -206,10 +263,10 @@ class Watcher:
             tuple(sources),
             tuple(self.alarms),
             float(self.log_limit),
-            self._trace.copy(),
+            copy(self._trace),
         )
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """Return all that a later :class:`Watcher` needs to go on, as JSON holds it.
 
         Returns
@@ -218,38 +275,34 @@ class Watcher:
             A few numbers for each source, however many rows have come.
         """
         stakes = self._bets.log_stakes
-        state = {
+        state = self._settings() | {
             "format": FORMAT,
-            "usual": fingerprint(self.usual),
-            "false_alarms": self.false_alarms,
-            "every": self.every,
             "rows": self.rows,
             "used": self._bets.n_rows,
             # null: nothing is at stake yet
             "log_stakes": [[None if np.isinf(x) else x for x in own] for own in stakes.tolist()],
-            "log_wealth": self._log_wealth.tolist(),
-            "lowest": self._lowest.tolist(),
-            "counted": self._counted.tolist(),
-            "contradictions": self._contradictions.tolist(),
-            "quiet": self._quiet.tolist(),
             "alarms": [alarm.to_dict() for alarm in self.alarms],
+            **{name: getattr(self, f"_{name}").tolist() for name in KEPT},
         }
         return state | {"sha256": _hash(state)}
 
-    def _restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from a state; its settings must be these."""
-        own = {
+    def _settings(self) -> JsonObject:
+        """Return what a state's next watcher must have in common with this one."""
+        return {
             "usual": fingerprint(self.usual),
             "false_alarms": self.false_alarms,
             "every": self.every,
         }
+
+    def _restore(self, state: JsonObject) -> None:
+        """Go on from a state with the same settings."""
         if not isinstance(state, Mapping):
             raise InputError("state is no state of a watcher: give what state() returned")
         if state.get("format") != FORMAT:
             raise InputError(
                 f"state was not made by this version of partita: give what state() returned, {ANEW}"
             )
-        for name, value in own.items():
+        for name, value in self._settings().items():
             if state.get(name) != value:
                 raise InputError(
                     f"state was made with another {name}: go on with the same settings, {ANEW}"
@@ -258,24 +311,21 @@ class Watcher:
             raise InputError(
                 f"state is damaged (its checksum does not match its content): restore it, {ANEW}"
             )
-        n_tests = len(self._counted)
         try:
             stakes = [
                 [-np.inf if x is None else float(x) for x in own] for own in state["log_stakes"]
             ]
-            self._bets.log_stakes = np.array(stakes).reshape(n_tests, len(FACTORS))
+            self._bets.log_stakes = np.array(stakes).reshape(self._bets.log_stakes.shape)
             self._bets.n_rows, self.rows = int(state["used"]), int(state["rows"])
-            self._log_wealth = np.array(state["log_wealth"], float).reshape(n_tests)
-            self._lowest = np.array(state["lowest"], float).reshape(n_tests)
-            self._counted = np.array(state["counted"], np.int64).reshape(n_tests)
-            self._contradictions = np.array(state["contradictions"], np.int64).reshape(n_tests)
-            self._quiet = np.array(state["quiet"], np.int64).reshape(3, n_tests)
+            for name in KEPT:
+                own = getattr(self, f"_{name}")
+                setattr(self, f"_{name}", np.array(state[name], own.dtype).reshape(own.shape))
             self.alarms = [Alarm(**alarm) for alarm in state["alarms"]]
         except (KeyError, TypeError, ValueError, OverflowError) as exc:
             raise InputError(f"state is damaged ({exc!r}): restore it, {ANEW}") from exc
 
 
-def _hash(state: Mapping[str, Any]) -> str:
+def _hash(state: JsonObject) -> str:
     """Return the checksum of a state, which JSON does not change."""
     content = {name: value for name, value in state.items() if name != "sha256"}
     return hashlib.sha256(json.dumps(content, sort_keys=True, default=str).encode()).hexdigest()
@@ -283,12 +333,12 @@ def _hash(state: Mapping[str, Any]) -> str:
 
 def watch(
     model: FittedEnsemble,
-    X: Any,
+    X: TableLike,
     usual: ReferenceRates,
     *,
     false_alarms: float = 0.01,
     every: int | None = None,
-    times: Sequence[Any] | None = None,
+    times: Sequence[object] | None = None,
 ) -> WatchResult:
     """Test whether a source contradicts the outcome more often than is usual.
 
@@ -333,7 +383,7 @@ def watch(
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.workflow import learn_usual, watch
+    >>> from partita.watch import learn_usual, watch
     >>> X, y = load_digits(return_X_y=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[:900], y[:900])
     >>> usual = learn_usual(clf, X[900:1400])

@@ -7,11 +7,11 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError, store
-from partita.workflow import _watch_file as module
-from partita.workflow import learn_usual, watch
+from partita.watch import _files as module
+from partita.watch import learn_usual, watch
+from partita.watch._files import learn_usual_file, stored_rates, watch_files
+from partita.watch._rates import fingerprint
 from partita.workflow._stored_model import open_model
-from partita.workflow._usual import fingerprint
-from partita.workflow._watch_file import learn_usual_file, watch_files
 
 
 @pytest.fixture(scope="module")
@@ -34,11 +34,11 @@ def test_files_are_watched_as_rows_in_memory_are(tables, monkeypatch):
     folder, clf, clean, new = tables
     monkeypatch.setattr(module, "AT_ONCE", 64)
     stored = open_model(folder / "model")
-    assert stored.usual is None
+    assert stored_rates(stored) is None
     usual = learn_usual_file(stored, folder / "clean.parquet", verbose=0)
     assert fingerprint(usual) == fingerprint(learn_usual(clf, clean))
     again = open_model(folder / "model")
-    assert fingerprint(again.usual) == fingerprint(usual)
+    assert fingerprint(stored_rates(again)) == fingerprint(usual)
     files = [folder / "new1.csv", folder / "new2.parquet"]
     found = watch_files(again, files, usual, verbose=0)
     expected = watch(clf, new, usual)

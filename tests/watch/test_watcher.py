@@ -15,10 +15,10 @@ from partita import (
     InputError,
     LeaveOutClassifier,
 )
-from partita.workflow import Watcher, learn_usual, watch
-from partita.workflow import _watch as module
-from partita.workflow._betting import Bets
-from partita.workflow._usual import ReferenceRates, usual_of
+from partita.watch import Watcher, learn_usual, watch
+from partita.watch import _watcher as module
+from partita.watch._rates import ReferenceRates, rates_of
+from partita.watch._watcher import Bets
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_false_alarms_are_as_rare_as_stated(digits):
     rng = np.random.default_rng(0)
     reps, level, alarms = 60, 0.2, 0
     for _ in range(reps):
-        usual = usual_of(clf, [pool[rng.integers(0, len(pool), 100)]])
+        usual = rates_of(clf, [pool[rng.integers(0, len(pool), 100)]])
         watcher = Watcher(clf, usual, false_alarms=level)
         watcher.update(pool[rng.integers(0, len(pool), 1500)])
         alarms += bool(watcher.alarms)
@@ -150,7 +150,7 @@ def test_many_streams_of_real_ballots_keep_the_false_alarms(digits, n_clean):
     pool = clf.ballots(np.concatenate([clean, new]))
     rng, level, reps, alarms = np.random.default_rng(n_clean), 0.5, 2000, 0
     for _ in range(reps):
-        usual = usual_of(clf, [pool[rng.integers(0, len(pool), n_clean)]])
+        usual = rates_of(clf, [pool[rng.integers(0, len(pool), n_clean)]])
         watcher = Watcher(clf, usual, false_alarms=level)
         watcher.update(pool[rng.integers(0, len(pool), 500)])
         alarms += bool(watcher.alarms)
@@ -163,7 +163,7 @@ def test_rows_that_repeat_raise_far_more_alarms_than_stated_unless_thinned(digit
     pool = clf.ballots(np.concatenate([clean, new]))
     rng, level, reps, alarms = np.random.default_rng(0), 0.05, 60, {1: 0, 6: 0}
     for _ in range(reps):
-        usual = usual_of(clf, [pool[rng.integers(0, len(pool), 600)]])
+        usual = rates_of(clf, [pool[rng.integers(0, len(pool), 600)]])
         stream = np.repeat(pool[rng.integers(0, len(pool), 150)], 6, axis=0)
         for every in alarms:
             watcher = Watcher(clf, usual, false_alarms=level, every=every)

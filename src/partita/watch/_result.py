@@ -2,13 +2,15 @@
 
 import io
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._support import Array, json_value, require
+from .._support import Array, JsonObject, json_value, percent, probability, require, shortened
 from ._evidence import ALL_SOURCES
-from ._wording import percent, probability, shortened
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_POINTS = 2000  # of a line in the picture
 LONGEST_LEGEND = 32
@@ -25,7 +27,7 @@ class Alarm:
         The source, or ``"all sources"``.
     row : int
         The row, counted from 0 over the whole stream, at which the wealth crossed its limit.
-    time : Any
+    time : object
         When that row came, if it is known.
     since : int
         The row after which the wealth rose from its lowest: about when the change began.
@@ -42,21 +44,21 @@ class Alarm:
 
     Examples
     --------
-    >>> from partita.workflow import Alarm
+    >>> from partita.watch import Alarm
     >>> print(Alarm("sensor 3", 812, None, 752, 58, 41, 0.031, 5120.0))
     row 812: sensor 3 contradicts 41 of 58 rows since row 752 (70.7 %, usual 3.1 %)
     """
 
     source: str
     row: int
-    time: Any
+    time: object
     since: int
     counted: int
     contradictions: int
     usual: float
     wealth: float
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data, as JSON holds it.
 
         Returns
@@ -64,7 +66,7 @@ class Alarm:
         dict
             The attributes by name.
         """
-        found: dict[str, Any] = json_value(asdict(self))
+        found: JsonObject = json_value(asdict(self))
         return found
 
     def __str__(self) -> str:
@@ -99,9 +101,9 @@ class SourceRate:
         """The share of counted rows in which the source contradicts; NaN without any."""
         return self.contradictions / self.counted if self.counted else float("nan")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as JSON holds it; the wealth as its decimal logarithm."""
-        found: dict[str, Any] = json_value(
+    def to_dict(self) -> JsonObject:
+        """Return plain data, as JSON holds it; the wealth as its decimal logarithm."""
+        found: JsonObject = json_value(
             {
                 "source": self.source,
                 "units": self.units,
@@ -118,7 +120,7 @@ class SourceRate:
 
 
 class Trace:
-    """The wealth of every test over the rows, thinned out to a bounded number of points."""
+    """The wealth of every test over the rows, at a bounded number of points."""
 
     def __init__(self, n_tests: int) -> None:
         self.rows = np.empty(0, dtype=np.int64)
@@ -136,12 +138,6 @@ class Trace:
         while len(self.rows) > MOST_POINTS:
             self.rows, self.log_wealth = self.rows[::2], self.log_wealth[::2]
             self._stride *= 2
-
-    def copy(self) -> "Trace":
-        """The same points; later rows are not added to them."""
-        other = Trace(self.log_wealth.shape[1])
-        other.rows, other.log_wealth = self.rows, self.log_wealth
-        return other
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +160,7 @@ class WatchResult:
         In their order; a source raises one.
     log_limit : float
         The logarithm of the wealth that raises an alarm.
-    trace : object
+    trace : Trace
         The ``log_wealth`` of every source at some ``rows``, for :meth:`plot`.
 
     See Also
@@ -176,7 +172,7 @@ class WatchResult:
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.workflow import learn_usual, watch
+    >>> from partita.watch import learn_usual, watch
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::3], y[::3])
     >>> found = watch(clf, X[2::3], learn_usual(clf, X[1::3]))
@@ -190,9 +186,9 @@ class WatchResult:
     sources: tuple[SourceRate, ...]
     alarms: tuple[Alarm, ...]
     log_limit: float
-    trace: Any
+    trace: Trace
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Return plain data, as JSON holds it.
 
         Returns
@@ -215,7 +211,7 @@ class WatchResult:
         plural = "" if len(self.alarms) == 1 else "s"
         return "\n".join([f"{head}{len(self.alarms)} alarm{plural}", *map(str, self.alarms)])
 
-    def plot(self, ax: Any = None) -> Any:
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the wealth of every source over the rows, those with an alarm in colour.
 
         Parameters
@@ -256,7 +252,7 @@ class WatchResult:
         figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
         return picture.getvalue()
 
-    def _draw(self, ax: Any) -> None:
+    def _draw(self, ax: "Axes") -> None:
         rows, wealth = self.trace.rows, self.trace.log_wealth / np.log(10)
         limit = self.log_limit / np.log(10)
         rank = {alarm.source: k for k, alarm in enumerate(self.alarms)}
@@ -267,8 +263,8 @@ class WatchResult:
                 continue
             name = shortened(source.source, LONGEST_LEGEND).replace("$", r"\$")
             label = f"{name}, row {self.alarms[k].row:,}" if k < MOST_LINES else "_"
-            style = {"linewidth": 1.8, "color": f"C{k % 10}", "zorder": 3}
-            ax.plot(rows, wealth[:, t], label=label, linestyle="-" if k < 10 else "--", **style)
+            dashes = "-" if k < 10 else "--"
+            ax.plot(rows, wealth[:, t], dashes, color=f"C{k % 10}", label=label, lw=1.8, zorder=3)
         ax.axhline(limit, color="black", linestyle="--", linewidth=1.1, label="alarm")
         top = max(limit * 3, 1.0)
         ax.set(

@@ -1,4 +1,4 @@
-"""What is usual: how often each source contradicts the outcome on clean rows.
+"""Reference rates: how often each source contradicts the outcome on clean rows.
 
 The rows must be ones that the model was not fitted on, or the rates are too low. A bound on a rate
 must hold for thresholds that were learnt from the same rows too (:meth:`ReferenceRates.at_most`).
@@ -7,19 +7,26 @@ must hold for thresholds that were learnt from the same rows too (:meth:`Referen
 import hashlib
 import json
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
-from .._support import Array, check_whole, clopper_pearson, json_value
+from .._support import (
+    Array,
+    JsonObject,
+    TableLike,
+    check_whole,
+    clopper_pearson,
+    json_value,
+    percent,
+)
 from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ._evidence import ALL_SOURCES, Evidence, evidence, source_names, source_units
-from ._wording import percent
 
 QUIET_SHARE = 0.9  # of clean rows in which a distance is not above the threshold
 AT_ONCE = 20_000  # rows
@@ -62,7 +69,7 @@ class ReferenceRates:
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.workflow import learn_usual
+    >>> from partita.watch import learn_usual
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::2], y[::2])
     >>> usual = learn_usual(clf, X[1::2])
@@ -114,29 +121,19 @@ class ReferenceRates:
                 "(learn_usual, or partita watch --usual)"
             )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data, as JSON holds it.
+    def to_dict(self) -> JsonObject:
+        """Return plain data, as JSON holds it; an infinite threshold is null.
 
         Returns
         -------
         dict
             For :meth:`from_dict`.
         """
-        found: dict[str, Any] = json_value(
-            {
-                "sources": self.sources,
-                "units": self.units,
-                "rows": self.rows,
-                "every": self.every,
-                "counted": self.counted,
-                "contradictions": self.contradictions,
-                "thresholds": self.thresholds,  # null: infinite
-            }
-        )
+        found: JsonObject = json_value(vars(self))
         return found
 
     @classmethod
-    def from_dict(cls, found: Mapping[str, Any]) -> Self:
+    def from_dict(cls, found: JsonObject) -> Self:
         """Read what :meth:`to_dict` returned.
 
         Parameters
@@ -166,19 +163,17 @@ class ReferenceRates:
             )
         except (KeyError, TypeError, ValueError, OverflowError) as exc:
             raise InputError(f"usual is damaged ({exc!r}): learn it again") from exc
-        shape = (len(usual.sources),)
-        whole = (
-            shape == (len(usual.units),)
-            and usual.sources[-1:] == (ALL_SOURCES,)
-            and all(a.shape == shape for a in (usual.counted, usual.contradictions))
-            and usual.thresholds.shape == shape
+        counted, contradictions, thresholds = usual.counted, usual.contradictions, usual.thresholds
+        consistent = (
+            usual.sources[-1:] == (ALL_SOURCES,)
+            and {counted.shape, contradictions.shape, thresholds.shape} == {(len(usual.units),)}
+            and len(usual.units) == len(usual.sources)
             and usual.every >= 1
-            and bool(np.all(usual.contradictions >= 0))
-            and bool(np.all(usual.contradictions <= usual.counted))
-            and bool(np.all(usual.counted <= usual.rows))
-            and not np.isnan(usual.thresholds).any()
+            and bool(np.all((contradictions >= 0) & (contradictions <= counted)))
+            and bool(np.all(counted <= usual.rows))
+            and not np.isnan(thresholds).any()
         )
-        if not whole:
+        if not consistent:
             raise InputError("usual is damaged: its numbers do not fit together, so learn it again")
         return usual
 
@@ -193,7 +188,7 @@ class ReferenceRates:
         return "\n".join([f"ReferenceRates contradictions on {self.rows:,} clean rows", *lines])
 
 
-def learn_usual(model: FittedEnsemble, X: Any, *, every: int = 1) -> ReferenceRates:
+def learn_usual(model: FittedEnsemble, X: TableLike, *, every: int = 1) -> ReferenceRates:
     """Learn how often each source contradicts the outcome while nothing is wrong.
 
     Parameters
@@ -231,18 +226,18 @@ def learn_usual(model: FittedEnsemble, X: Any, *, every: int = 1) -> ReferenceRa
     >>> from sklearn.datasets import load_digits
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
-    >>> from partita.workflow import learn_usual
+    >>> from partita.watch import learn_usual
     >>> X, y = load_digits(return_X_y=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=9).fit(X[:900], y[:900])
     >>> usual = learn_usual(clf, X[900:])
     >>> usual.rates.shape
     (10,)
     """
-    return usual_of(model, [model.ballots(X)], every)
+    return rates_of(model, [model.ballots(X)], every)
 
 
-def usual_of(model: FittedEnsemble, pieces: Iterable[Ballots], every: int = 1) -> ReferenceRates:
-    """What :func:`learn_usual` finds, from ballots of the clean rows in pieces."""
+def rates_of(model: FittedEnsemble, pieces: Iterable[Ballots], every: int = 1) -> ReferenceRates:
+    """Return what :func:`learn_usual` finds, from ballots of the clean rows in pieces."""
     check_whole("every", every, 1)
     n_rows, found = 0, []
     for ballots in pieces:
@@ -271,12 +266,12 @@ def usual_of(model: FittedEnsemble, pieces: Iterable[Ballots], every: int = 1) -
 
 
 def fingerprint(usual: ReferenceRates) -> str:
-    """One hash for all that is usual."""
+    """Return one hash for all reference rates."""
     return hashlib.sha256(json.dumps(usual.to_dict(), sort_keys=True).encode()).hexdigest()
 
 
 def chances_of_runs(contradicts: Array, counted: Array) -> list[float]:
-    """How likely contradictions come in so few runs if rows are independent: one chance a source.
+    """Return for each source how likely contradictions come in so few runs if rows are independent.
 
     All orders of m contradictions among n rows are then equally likely, and C(m - 1, r - 1)
     C(n - m + 1, r) of C(n, m) orders have r runs, which is a hypergeometric distribution.
@@ -284,8 +279,8 @@ def chances_of_runs(contradicts: Array, counted: Array) -> list[float]:
     from scipy.stats import hypergeom
 
     chances = []
-    for own, told in zip(contradicts.T, counted.T, strict=True):
-        row = own[told]
+    for own, is_counted in zip(contradicts.T, counted.T, strict=True):
+        row = own[is_counted]
         runs = np.count_nonzero(row[1:] & ~row[:-1]) + row[:1].sum()
         m, n = np.count_nonzero(row), len(row)
         chances.append(float(hypergeom.cdf(runs, n, n - m + 1, m)) if m else 1.0)
@@ -293,7 +288,7 @@ def chances_of_runs(contradicts: Array, counted: Array) -> list[float]:
 
 
 def _rates(found: Evidence) -> tuple[Array, Array, Array]:
-    """Counted rows, contradictions and the threshold of each source.
+    """Return counted rows, contradictions and the threshold of each source.
 
     A learnt threshold is the k-th smallest of n distances, with k fixed beforehand. Then the
     probability of a distance above it is, as a random variable, at most as large as the (n-k+1)-th
