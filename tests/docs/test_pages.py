@@ -53,6 +53,19 @@ def partita_calls(block: str) -> list[list[str]] | None:
     return [call[1:] for call in calls] if all(call[0] == "partita" for call in calls) else None
 
 
+def test_code_fits_the_sites_column():
+    """88 columns at 1280 pixels, beside both sidebars; printed tables scroll."""
+    wide = [
+        f"{name}: {line}"
+        for page, name in zip(PAGES, NAMES, strict=True)
+        for kind, block in code_blocks(page)
+        if kind in {"python", "sh"}
+        for line in block.splitlines()
+        if len(line) > 88
+    ]
+    assert not wide, "\n".join(wide)
+
+
 @pytest.mark.parametrize(
     "page",
     [
