@@ -27,7 +27,12 @@ extensions = [
     "docstrings",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "gallery/**/*.py", "gallery/**/*.ipynb", "gallery/**/*.md5"]
+exclude_patterns = [
+    "_build",
+    "gallery/**/*.py",
+    "gallery/**/*.ipynb",
+    "gallery/**/*.md5",
+]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 root_doc = "index"
 smartquotes = False  # code in prose is to be copied
@@ -70,7 +75,9 @@ sphinx_gallery_conf = {
     "nested_sections": False,
     "default_thumb_file": str(HERE / "_static" / "logo.svg"),
 }
-warnings.filterwarnings("ignore", message=".*is non-interactive, and thus cannot be shown")
+warnings.filterwarnings(
+    "ignore", message=".*is non-interactive, and thus cannot be shown"
+)
 
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"

@@ -26,18 +26,24 @@ SECTIONS = {
 REFERENCE = re.compile(r"\b[Tt]heory, sections?((?:,| and| to)? \d+\b)+")
 
 
-def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:
+def skip(
+    app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any
+) -> bool | None:
     """Tell autodoc to leave out members from other libraries."""
     if what != "class":
         return None
-    function = obj.fget if isinstance(obj, property) else getattr(obj, "__func__", obj)
+    function = (
+        obj.fget if isinstance(obj, property) else getattr(obj, "__func__", obj)
+    )
     module = getattr(function, "__module__", None)
     if module is not None and not str(module).startswith("partita"):
         return True
     return None
 
 
-def link(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+def link(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
     """Turn the numbers of sections into links."""
     for position, line in enumerate(lines):
         lines[position] = REFERENCE.sub(_linked, line)
@@ -45,7 +51,9 @@ def link(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[
 
 def _linked(reference: re.Match[str]) -> str:
     return re.sub(
-        r"\d+", lambda number: f":doc:`{number[0]} </theory/{SECTIONS[number[0]]}>`", reference[0]
+        r"\d+",
+        lambda number: f":doc:`{number[0]} </theory/{SECTIONS[number[0]]}>`",
+        reference[0],
     )
 
 

@@ -19,7 +19,9 @@ def mathml(node: nodes.math | nodes.math_block, display: str) -> str:
     """Convert one formula; a command that the converter does not know is a warning."""
     converted = convert(node.astext(), display=display)
     if "\\" in converted:
-        logger.warning("unknown command in the formula %r", node.astext(), location=node)
+        logger.warning(
+            "unknown command in the formula %r", node.astext(), location=node
+        )
     return converted
 
 
@@ -33,12 +35,16 @@ def visit_block(self: HTML5Translator, node: nodes.math_block) -> None:
     """Write a displayed formula, with its number if it has one."""
     self.body.append(self.starttag(node, "div", CLASS="formula"))
     if node.get("number"):
-        self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})</span>')
+        self.body.append(
+            f'<span class="eqno">({get_node_equation_number(self, node)})</span>'
+        )
     self.body.append(f"{mathml(node, 'block')}</div>\n")
     raise nodes.SkipNode
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the two visitors under the name that conf.py chooses."""
-    app.add_html_math_renderer("mathml", (visit_inline, None), (visit_block, None))
+    app.add_html_math_renderer(
+        "mathml", (visit_inline, None), (visit_block, None)
+    )
     return {"parallel_read_safe": True, "parallel_write_safe": True}
