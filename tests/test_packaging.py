@@ -103,8 +103,23 @@ def test_the_workflow_tests_every_python_that_the_package_names():
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text())
     assert set(workflow["jobs"]["test"]["strategy"]["matrix"]["python"]) == named
     assert f">={min(named, key=lambda name: int(name[2:]))}" == project["requires-python"]
-    steps = [step for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+
+
+@pytest.mark.parametrize("file", sorted((ROOT / ".github" / "workflows").glob("*.yml")), ids=str)
+def test_workflows_use_actions_of_one_version(file):
+    jobs = yaml.safe_load(file.read_text())["jobs"].values()
+    steps = [step for job in jobs for step in job["steps"] if "uses" in step]
+    assert steps
     assert all(re.search(r"@v\d+\.\d+\.\d+$", step["uses"]) for step in steps)
+
+
+def test_the_conda_recipe_asks_for_what_the_package_asks_for():
+    recipe = yaml.safe_load((ROOT / "deploy" / "conda" / "recipe.yaml").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert recipe["context"]["version"] == partita.__version__
+    python, *needs = (one.replace(" ", "") for one in recipe["requirements"]["run"])
+    assert python == f"python{project['requires-python']}"
+    assert sorted(needs) == sorted(project["dependencies"])
 
 
 def test_everything_the_package_asks_for_is_pinned_for_ci():
