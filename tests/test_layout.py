@@ -14,7 +14,6 @@ ORDER = [
     "_support",
     "tables",
     "partition",
-    "silence",
     "ballots",
     "certificates",
     "kernels",

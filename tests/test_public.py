@@ -58,7 +58,7 @@ PUBLIC = {
         "ablation_radius",
         "compare",
     ],
-    "partita.certificates": ["Certificates", "Counts"],
+    "partita.certificates": ["Certificates", "Counts", "Silence"],
     "partita.collective": ["Collective", "certify_collective", "criticality"],
     "partita.datasets": [
         "ImageData",
@@ -144,7 +144,6 @@ PUBLIC = {
     ],
     "partita.selection": ["Choice", "choose", "search_offsets", "search_rules", "sweep"],
     "partita.serve": ["Federation", "Party", "PartyAnswers", "make_app", "run"],
-    "partita.silence": ["Silence"],
     "partita.store": ["load", "manifest", "save"],
     "partita.tables": ["CellError", "CsvOptions", "Table", "open_file", "open_table"],
     "partita.vision": [

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ._support import Array
 from .errors import InputError
@@ -53,12 +54,12 @@ class Abstentions:
     """
 
     submodels: Array
-    default: Any
+    default: Array | list[float] | float
     detected: bool = False
     groups: Array | None = None
     units: Array | None = None
 
-    def take(self, rows: Any) -> "Abstentions":
+    def take(self, rows: slice | Array | list[int]) -> "Abstentions":
         """Return the abstentions in some of the rows.
 
         Parameters
@@ -115,7 +116,7 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     scores: Array
-    rule: Any = None
+    rule: Any = None  # a Rule; Any, so that users may call it without asking
     fallback: Array | None = None
     abstentions: Abstentions | None = None
     reach: Array | None = None
@@ -142,12 +143,12 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
                 f"class, of shape {(*rows, *labels)}"
             )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> Array:
         if copy:
             return np.array(self.scores, dtype=dtype)
         return np.asarray(self.scores, dtype=dtype)
 
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **options: object) -> Any:
         plain = [one.scores if isinstance(one, Ballots) else one for one in inputs]
         return getattr(ufunc, method)(*plain, **options)
 
@@ -157,7 +158,7 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
         return self.scores.shape
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> np.dtype[Any]:
         """The type of the scores."""
         return self.scores.dtype
 
@@ -177,26 +178,6 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
         if self.abstentions is None:
             return np.full(len(self), self.shape[1])
         return np.asarray((~self.abstentions.submodels).sum(axis=1))
-
-    def by_number_of_voters(self) -> list[tuple[Array, int, Array]]:
-        """Group the rows by how many submodels vote in them.
-
-        Returns
-        -------
-        list of tuple
-            For each number of voters that occurs: the rows, of shape (n,), the number, and which
-            submodels vote, of shape (n, number).
-        """
-        numbers, found = self.n_voters, []
-        for number in np.unique(numbers):
-            rows = np.flatnonzero(numbers == number)
-            if self.abstentions is None:
-                order = np.broadcast_to(np.arange(number), (len(rows), number))
-            else:
-                silent = self.abstentions.submodels[rows]
-                order = np.argsort(silent, axis=1, kind="stable")[:, :number]
-            found.append((rows, int(number), order))
-        return found
 
     def __repr__(self) -> str:
         names = ("rows", "submodels", "classes")

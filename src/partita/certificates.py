@@ -3,6 +3,7 @@
 Plain arrays, one entry per row, and what the radius counts. Nothing here knows models or rules.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -12,12 +13,12 @@ import numpy as np
 
 from ._support import Array, array_of, check_whole, require
 from .errors import InputError
-from .silence import Silence
 
-__all__ = ["Certificates", "Counts"]
+__all__ = ["Certificates", "Counts", "Silence"]
 
 # what a proof may trust besides columns
 TRAINING_TABLE, TRAINING_IMAGES = "the training table", "the training images"
+SHOWN_UNITS = 5  # silent units that are listed
 SHOWN_ROWS = 5  # in a notebook
 SHOWN_RADII = 12  # bars in a notebook; larger radii share the last one
 
@@ -56,6 +57,74 @@ class Counts:
         return f"{self.what} ({self.total} in all{reach})"
 
 
+@dataclass(frozen=True, eq=False)
+class Silence:
+    """What was silent when rows were certified, and what it cost.
+
+    Attributes
+    ----------
+    units : array of bool, shape (n_samples, n_units)
+        Which units were silent in which rows.
+    names : tuple of str
+        The units' names.
+    abstained : array of int, shape (n_samples,)
+        How many submodels abstained.
+    n_submodels : int
+        How many there are.
+    radius : array of int, shape (n_samples,)
+        The certified radius, with the silence.
+    without : array of int, shape (n_samples,)
+        The radius if the submodels that abstained had sided with the prediction: what the silence
+        cost is at most the difference.
+    detected : bool
+        Whether silence was read from the values, which the owner of a unit can fake: such silence
+        may be lifted by an attacker, and the radius takes that into account.
+
+    See Also
+    --------
+    partita.Certificates : Holds one as ``silence``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.certificates import Silence
+    >>> radius, without = np.array([1, 2]), np.array([2, 2])
+    >>> silence = Silence(np.array([[True], [False]]), ("A",), np.array([1, 0]), 5, radius, without)
+    >>> for sentence in str(silence).split(". "):
+    ...     print(sentence)
+    Silent: A in 1 row; 1 of 2 rows lack a source
+    In these 1 of 5 submodels abstain, and the median radius is 1 (at best 2 without the silence)
+    """
+
+    units: Array
+    names: tuple[str, ...]
+    abstained: Array
+    n_submodels: int
+    radius: Array
+    without: Array
+    detected: bool = False
+
+    def __str__(self) -> str:
+        rows = np.asarray(self.units.any(axis=1))
+        if not rows.any():
+            return f"No source is silent in any of {len(rows)} rows"
+        counts = self.units.sum(axis=0)
+        listed = [
+            f"{self.names[unit]} in {counts[unit]} row{'' if counts[unit] == 1 else 's'}"
+            for unit in np.flatnonzero(counts)
+        ]
+        if len(listed) > SHOWN_UNITS:
+            listed = [*listed[:SHOWN_UNITS], f"{len(listed) - SHOWN_UNITS} more"]
+        least, most = self.abstained[rows].min(), self.abstained[rows].max()
+        abstain = f"{least}" if least == most else f"{least} to {most}"
+        return (
+            f"Silent: {', '.join(listed)}; {rows.sum()} of {len(rows)} rows lack a source. In "
+            f"these {abstain} of {self.n_submodels} submodels abstain, and the median radius is "
+            f"{np.median(self.radius[rows]):g} (at best "
+            f"{np.median(self.without[rows]):g} without the silence)"
+        )
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Certificates:
     """A prediction and its certified radius for every row.
@@ -85,7 +154,7 @@ class Certificates:
         The frame library that :meth:`to_frame` uses: the one X came from, or pandas.
     index : Any
         The pandas index of X, if it had one.
-    frontier : Any
+    frontier : callable or None
         Computes how many of the things counted may lie while others are silent, when
         :meth:`survives` or :attr:`silence_radius` is first asked for; None where nothing is proven
         about silence. It keeps the ballots in memory.
@@ -123,7 +192,7 @@ class Certificates:
     of_values: bool = False
     frame: str = "pandas"
     index: Any = None
-    frontier: Any = None
+    frontier: Callable[[], Array] | None = None
     silence: Silence | None = None
     note: str = ""
     # what radius and frontier were computed for; `replace` passes it on
@@ -268,8 +337,9 @@ class Certificates:
     @cached_property
     def _radii(self) -> Array:
         """How many may lie while m others are silent: (rows, m), -1 where silence alone breaks."""
+        assert self.frontier is not None
         own, most = np.asarray(self.radius), self.counts.total
-        radii = np.minimum(self.frontier.radii(), most)
+        radii = np.minimum(self.frontier(), most)
         # whoever is silent does no more than a liar could
         radii = np.maximum(radii, own[:, None] - np.arange(radii.shape[1]))
         radii[:, 0] = own
@@ -374,7 +444,9 @@ class Certificates:
         return columns if self.runner_up is None else columns | {"runner_up": self.runner_up}
 
 
-def recounted(proof: Certificates, radius: Array, counts: Counts, frontier: Any) -> Certificates:
+def recounted(
+    proof: Certificates, radius: Array, counts: Counts, frontier: Callable[[], Array] | None
+) -> Certificates:
     """Return certificates of the same statements that count other things.
 
     ``frontier`` must hold for the new things as ``radius`` does; None: nothing is proven about

@@ -8,8 +8,7 @@ import pytest
 from partita.collective import certify_collective
 from partita.partition import LeaveOut, Partition
 from partita.partition._leave_out import choose_members
-from partita.rules import Agreement
-from partita.rules._pooled import PooledLabels, PooledValues
+from partita.rules import Agreement, PooledLabels, PooledValues
 from tests.exhaustive import left_out_attacker as attacker
 
 EVERY_PROFILE = [(3, 1, 2), (3, 1, 3), (4, 1, 2), (4, 1, 3), (5, 2, 2), (5, 2, 3)]

@@ -7,7 +7,7 @@ from partita import kernels
 from partita.kernels import compiled
 from partita.partition._leave_out import LeaveOut, choose_members
 from partita.partition._partition import Partition
-from partita.rules._pooled import complete_design
+from partita.rules._agreement import complete_design
 from tests.exhaustive import numpy_kernels
 
 DESIGNS = [(3, 1), (6, 1), (5, 2), (7, 2), (7, 3), (9, 4)]

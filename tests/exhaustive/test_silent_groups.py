@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from partita.ballots import Abstentions, Ballots
-from partita.rules import Agreement
-from partita.rules._pooled import PooledLabels, PooledValues
+from partita.rules import Agreement, PooledLabels, PooledValues
 from tests.exhaustive.left_out_attacker import every_set
 
 DESIGNS = [(4, 1), (5, 1), (5, 2)]  # groups, radius

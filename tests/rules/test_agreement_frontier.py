@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita.rules import Agreement, _left_out
+from partita.rules import Agreement, _agreement
 from tests.exhaustive.left_out_attacker import every_set
 
 
@@ -30,7 +30,7 @@ def test_designs_too_large_to_enumerate_fall_back_on_the_radius(monkeypatch):
     """Whoever is silent does no more than a liar could."""
     sets, left_out = every_set(6, 2)
     proof = Agreement(2).certify(np.zeros((1, len(sets)), int), left_out)
-    _left_out.supersets.cache_clear()
-    monkeypatch.setattr(_left_out, "MOST_ENTRIES", 10)
+    _agreement.supersets.cache_clear()
+    monkeypatch.setattr(_agreement, "MOST_ENTRIES", 10)
     assert proof.silence_radius.tolist() == [2]
-    _left_out.supersets.cache_clear()
+    _agreement.supersets.cache_clear()

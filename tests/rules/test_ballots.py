@@ -5,7 +5,7 @@ import pytest
 
 from partita import InputError, certify
 from partita.rules import Plurality, RunOff, TopK, Tournament
-from partita.rules._ballots import with_winner
+from partita.rules._base import with_winner
 
 
 def test_the_least_change_makes_the_chosen_class_the_largest():

@@ -8,9 +8,7 @@ import pytest
 from partita import certify
 from partita.ballots import Ballots
 from partita.errors import InputError
-from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
-from partita.rules._frontier import Frontier, in_units
-from partita.rules._reach import Reach
+from partita.rules import Gated, Median, Plurality, Reach, RunOff, TopK, Tournament
 
 
 def random_ballots(seed=0, shape=(40, 9, 3)):
@@ -65,8 +63,7 @@ def test_overlapping_units_cost_all_their_submodels():
 def test_a_frontier_in_submodels_counts_units_on_the_safe_side():
     reach = Reach(np.array([[True, True, False], [False, False, True]]), 3)
     radii = np.array([[2, 1, 0]])
-    assert in_units(radii, reach).tolist() == [[1, 0]]
-    assert in_units(radii, None).tolist() == radii.tolist()
+    assert reach.frontier_from_submodels(radii).tolist() == [[1, 0]]
 
 
 def test_topk_counts_voters_of_the_label_alone():
@@ -103,7 +100,6 @@ def test_the_frontier_is_computed_when_it_is_asked_for():
 
     proof = Counting().certify(random_ballots())
     assert Counting.asked == 0
-    assert isinstance(proof.frontier, Frontier)
     assert (proof.silence_radius >= 0).all()
     assert proof.survives(1, 1).any()
     assert Counting.asked == 1

@@ -5,8 +5,7 @@ import pytest
 
 from partita import InputError, certify, certify_collective, criticality
 from partita.ballots import Ballots
-from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament
-from partita.rules._gate import check_gate
+from partita.rules import Gated, Median, Plurality, RunOff, TopK, Tournament, check_gate
 
 SCORES = np.eye(3)[[[0] * 7, [0, 0, 0, 0, 0, 1, 1], [0, 0, 0, 0, 1, 1, 2], [2, 2, 2, 0, 0, 0, 1]]]
 VOTES = certify(SCORES, rule="plurality")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.rules._left_out import MOST_ENTRIES, read_design, supersets
+from partita.rules._agreement import MOST_ENTRIES, read_design, supersets
 from tests.exhaustive.left_out_attacker import every_set
 
 

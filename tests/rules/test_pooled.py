@@ -7,8 +7,7 @@ import pytest
 
 from partita import InputError
 from partita.partition import LeaveOut, Partition
-from partita.rules import Agreement
-from partita.rules._pooled import PooledLabels, PooledValues
+from partita.rules import Agreement, PooledLabels, PooledValues
 from tests.exhaustive.left_out_attacker import every_set
 
 MEMBERS = ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3), (0, 1), ())

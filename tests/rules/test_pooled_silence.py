@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita import certify_collective, criticality
-from partita.rules._pooled import PooledLabels
+from partita.rules import PooledLabels
 from tests.exhaustive.test_silent_groups import ballots_with, every_set, pooled
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError, certify
-from partita.rules import Plurality, RunOff, TopK, Tournament
-from partita.rules._reach import Reach
+from partita.rules import Plurality, Reach, RunOff, TopK, Tournament
 
 
 def test_units_of_one_submodel_each_count_as_before():

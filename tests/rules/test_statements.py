@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from partita.rules._statements import BoundStatement, LabelStatement
+from partita.rules import BoundStatement, LabelStatement
 
 LABELS = LabelStatement(np.array(["a", "b", "a"]))
 BOUNDS = BoundStatement(np.array([0.0, 1.0, -np.inf]), np.array([1.0, 2.0, 3.0]), np.arange(3.0))

@@ -1,25 +1,35 @@
-"""What every rule shares: its settings in scikit-learn's way, and ``certify``.
+"""What every rule shares: checked ballots, settings in scikit-learn's way, ``certify``, and shares.
 
-A rule sees ballots and, where units overlap, which submodels each unit reaches. It never sees
-models or tables. Whatever decides a certificate is integer arithmetic in :mod:`partita.kernels`.
+A rule sees ballots and, where units overlap, which submodels each unit reaches. Whatever decides a
+certificate is integer arithmetic in :mod:`partita.kernels`. Shares rank rows and carry no
+guarantee: floating point is fine there, and no certificate may depend on them.
 """
 
 import inspect
-from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import kernels
 from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
-from ._ballots import as_ballots, check_finite, mean_scores, softmax, with_winner
-from ._frontier import gap_frontier, in_units, with_frontier
-from ._overlap import check_bound_only, check_cover, overlap_radius
-from ._reach import Reach
+from ._overlap import Reach, check_cover, overlap_radius
+from ._silence import (
+    decision_of_voters,
+    frontier,
+    gap_frontier,
+    gaps_of_voters,
+    is_detected,
+    voters,
+)
+
+HIGHEST = -float(np.log(1e-9))  # scores are clipped to [-HIGHEST, HIGHEST] before averaging
+TIE = 1e-9  # how far, as a share of it, a lowered score stays below the winner's
 
 
 class Settings:
@@ -43,12 +53,12 @@ class Settings:
         """
         return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
 
-    def set_params(self, **params: Any) -> Self:
+    def set_params(self, **params: object) -> Self:
         """Change settings, as scikit-learn's estimators do.
 
         Parameters
         ----------
-        **params : Any
+        **params : object
             Settings by name.
 
         Returns
@@ -115,6 +125,7 @@ class Rule(Settings):
 
     needs_scores: ClassVar[bool] = True  # False: votes are enough
     needs_labels: ClassVar[bool] = False  # True: certify needs the labels it is about
+    largest_radius: int | None = None  # that it can certify; None: it depends on the submodels
 
     def resolve(
         self,
@@ -158,7 +169,11 @@ class Rule(Settings):
         return type(self)(**self.get_params())
 
     def certify(
-        self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
+        self,
+        ballots: ArrayLike,
+        reach: ArrayLike | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
         """Decide every row and compute how many submodels must be corrupted to change it.
 
@@ -182,14 +197,25 @@ class Rule(Settings):
             ``prediction`` and ``runner_up`` hold class indexes.
         """
         checked = as_ballots(ballots)
-        proof = self.decision(checked)
-        reach = checked.reach if reach is None else reach
-        if reach is None:
-            return with_frontier(proof, self, checked)
-        check_cover(cover, time_limit)
-        over = Reach(reach, checked.shape[1])
-        proof = self._in_units(proof, checked, over, cover, time_limit)
-        return with_frontier(proof, self, checked, over)
+        return self._certified(self.decision(checked), checked, reach, cover, time_limit)
+
+    def _certified(
+        self,
+        proof: Certificates,
+        ballots: Ballots,
+        reach: ArrayLike | None,
+        cover: str,
+        time_limit: float,
+        *about: Array,
+    ) -> Certificates:
+        """Return a decision with its frontier, and with a radius in units where these overlap."""
+        reach = ballots.reach if reach is None else reach
+        over = None
+        if reach is not None:
+            check_cover(cover, time_limit)
+            over = Reach(reach, ballots.shape[1])
+            proof = self._in_units(proof, ballots, over, cover, time_limit)
+        return replace(proof, frontier=partial(self.frontier, ballots, over, *about))
 
     def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
         """Compute how many may lie while m others abstain: (rows, m = 0, 1, ...).
@@ -208,13 +234,7 @@ class Rule(Settings):
         array of int, shape (n_samples, n_silent)
             -1 where m abstentions alone may break the row; ``kernels.FAR`` where nothing does.
         """
-        n_rows, n_submodels = ballots.shape[:2]
-        radii = np.full((n_rows, n_submodels), -1)
-        for rows, number, _, own in self._voters(ballots):
-            if number:
-                idle = (n_submodels - number) * is_detected(ballots)
-                radii[rows, :number] = self._frontier(own, idle, *(one[rows] for one in about))
-        return in_units(radii, reach)
+        return frontier(self, ballots, reach, *about)
 
     def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
         """Return the frontier in submodels, of rows in which all of these submodels vote.
@@ -227,10 +247,14 @@ class Rule(Settings):
         self, proof: Certificates, ballots: Ballots, reach: Reach, cover: str, time_limit: float
     ) -> Certificates:
         """Convert a radius in submodels: as many units as reach no more submodels than that."""
-        check_bound_only(self, cover)
+        if cover == "exact":
+            raise InputError(
+                f"cover='exact' is not supported with {self!r}, which does not decide by gaps: use "
+                "cover='bound', or rule='tournament' or 'plurality'"
+            )
         return count_units(proof, reach, reach.from_submodels(proof.radius))
 
-    def decision(self, ballots: Any) -> Certificates:
+    def decision(self, ballots: ArrayLike) -> Certificates:
         """Decide and certify; the radius counts submodels.
 
         Parameters
@@ -246,48 +270,21 @@ class Rule(Settings):
         checked = as_ballots(ballots)
         if checked.abstentions is None:
             return self._decision(checked.scores)
-        return self._decision_of_voters(checked)
+        return decision_of_voters(self, checked)
 
     def _decision(self, scores: Array, *about: Array) -> Certificates:
         """Decide and certify rows in which all submodels vote; the radius counts submodels."""
         raise NotImplementedError
 
-    def _decision_of_voters(self, ballots: Ballots, *about: Array) -> Certificates:
-        """Decide and certify each row by the submodels that vote in it."""
-        n_rows, n_submodels = ballots.shape[:2]
-        prediction, radius, runner_up = np.zeros((3, n_rows), np.int64)
-        has_runner_up = ballots.shape[2] > 1 and not about
-        for rows, number, _, own in self._voters(ballots):
-            proof = self._decision(own, *(one[rows] for one in about))
-            prediction[rows] = proof.prediction
-            never = proof.radius >= max(1, number)
-            radius[rows] = np.where(never, n_submodels, proof.radius)
-            if has_runner_up:
-                runner_up[rows] = proof.runner_up
-        counts = Counts("submodels", n_submodels)
-        return Certificates(prediction, radius, runner_up if has_runner_up else None, counts)
-
-    def _voters(self, ballots: Ballots) -> Iterator[tuple[Array, int, Array, Array]]:
-        """Yield rows, how many submodels vote in them, which, and their scores."""
-        if ballots.abstentions is None:
-            n_rows, n_submodels = ballots.shape[:2]
-            order = np.broadcast_to(np.arange(n_submodels), (n_rows, n_submodels))
-            yield np.arange(n_rows), n_submodels, order, ballots.scores
-            return
-        for rows, number, order in ballots.by_number_of_voters():
-            if number:
-                where = order.reshape(*order.shape, *[1] * (ballots.scores.ndim - 2))
-                own = np.take_along_axis(ballots.scores[rows], where, axis=1)
-            else:
-                nobody = self._nobody(np.asarray(ballots.abstentions.default))
-                own = np.broadcast_to(nobody, (len(rows), 1, *nobody.shape))
-            yield rows, number, order, own
-
     def _nobody(self, default: Array) -> Array:
         """Return the ballot of a row in which all submodels abstain."""
         return default
 
-    def decide(self, ballots: Any) -> Array:
+    def _siding(self, decided: Array, labels: tuple[int, ...]) -> Array:
+        """Return the ballot of a submodel that sides with each row's decision."""
+        return np.where(np.arange(*labels) == decided[:, None], 0, -HIGHEST)
+
+    def decide(self, ballots: ArrayLike) -> Array:
         """Return each row's predicted class, as an index.
 
         Parameters
@@ -302,7 +299,7 @@ class Rule(Settings):
         """
         return self.decision(ballots).prediction
 
-    def votes(self, ballots: Any) -> Array:
+    def votes(self, ballots: ArrayLike) -> Array:
         """Return each submodel's own choice, the smallest class among equals.
 
         Parameters
@@ -321,7 +318,7 @@ class Rule(Settings):
             votes[checked.abstentions.submodels] = 0
         return np.asarray(votes)
 
-    def probabilities(self, ballots: Any) -> Array:
+    def probabilities(self, ballots: ArrayLike) -> Array:
         """Return scores for ranking rows; nothing is proven about them.
 
         Parameters
@@ -336,7 +333,7 @@ class Rule(Settings):
         """
         checked = as_ballots(ballots)
         shares = np.empty((len(checked), checked.shape[2]))
-        for rows, _, _, own in self._voters(checked):
+        for rows, _, _, own in voters(self, checked):
             shares[rows] = self._soft_vote(own)
         return with_winner(shares, self.decide(checked))
 
@@ -353,19 +350,20 @@ class GapRule(Rule):
         """What one decided submodel adds to a gap."""
         return 1
 
-    def decision(self, ballots: Any) -> Certificates:
+    def decision(self, ballots: ArrayLike) -> Certificates:
         checked = as_ballots(ballots)
         proof = super().decision(checked)
         if not is_detected(checked):
             return proof
-        each = Reach.of(replace(checked, reach=None))
+        n_submodels = checked.shape[1]
+        each = Reach(np.eye(n_submodels, dtype=bool), n_submodels)
         radius, _ = self._overlap_radius(checked, each, "bound", 1.0)
         return replace(proof, radius=np.maximum(radius, 0))
 
     def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
         return gap_frontier(self, ballots, reach, *about)
 
-    def gaps(self, ballots: Any, *bounds: Array) -> kernels.Gaps:
+    def gaps(self, ballots: ArrayLike, *bounds: Array) -> kernels.Gaps:
         """Write decisions out as losses and budgets against each opponent.
 
         Parameters
@@ -385,33 +383,11 @@ class GapRule(Rule):
         given = ballots if isinstance(ballots, Ballots) else Ballots(np.asarray(ballots))
         if given.abstentions is None:
             return self._gaps(given.scores, *bounds)
-        return self._gaps_of_voters(given, *bounds)
+        return gaps_of_voters(self, given, *bounds)
 
     def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
         """Return the gaps of rows in which all submodels vote."""
         raise NotImplementedError
-
-    def _gaps_of_voters(self, ballots: Ballots, *bounds: Array) -> kernels.Gaps:
-        """Write decisions out as :meth:`gaps` does, so that they hold for any number of voters.
-
-        A submodel that abstains costs nothing, or a full vote if it may be made to vote.
-        """
-        n_rows, n_submodels = ballots.shape[:2]
-        n_opponents = 2 if ballots.scores.ndim == 2 else ballots.shape[2]
-        idle = self.full_vote if is_detected(ballots) else 0
-        all_losses = np.full((n_rows, n_opponents, n_submodels), idle, np.int32)
-        all_budgets = np.zeros((n_rows, n_opponents), np.int64)
-        for rows, number, order, own in self._voters(ballots):
-            limits = [bound[rows] for bound in bounds]
-            losses, budgets = self._gaps_of_any_number(own, *limits)
-            if not number:
-                budgets = self._budgets_of_nobody(budgets, *limits)
-            known = all_losses[rows]
-            where = np.broadcast_to(order[:, None, :], (len(rows), n_opponents, number))
-            np.put_along_axis(known, where, losses[:, :, :number], axis=2)
-            known[budgets == kernels.FAR] = 0
-            all_losses[rows], all_budgets[rows] = known, budgets
-        return all_losses, all_budgets
 
     def _gaps_of_any_number(self, scores: Array, *bounds: Array) -> kernels.Gaps:
         """Return gaps that stay right when some of these submodels abstain."""
@@ -447,11 +423,6 @@ class GapRule(Rule):
         return proof
 
 
-def is_detected(ballots: Ballots) -> bool:
-    """Whether submodels abstain that an attacker could make vote."""
-    return ballots.abstentions is not None and ballots.abstentions.detected
-
-
 def run_kernel(
     kernel: str,
     ballots: Array,
@@ -471,3 +442,98 @@ def run_kernel(
 def count_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:
     """Return the same decisions with a radius that counts units."""
     return recounted(proof, radius, Counts("units", reach.n_units), None)
+
+
+# ---- ballots, checked ----
+
+
+def as_ballots(ballots: ArrayLike) -> Ballots:
+    """Return ballots (N, T, C), checked but for finite scores, which the kernels check."""
+    array = _numbers("ballots", ballots, "(rows, submodels, classes)")
+    if 0 in array.shape[1:]:
+        raise InputError(
+            f"ballots has shape {array.shape}: there must be at least one submodel and one class"
+        )
+    return _with_scores(ballots, array)
+
+
+def as_values(votes: ArrayLike) -> Ballots:
+    """Return values (N, T) as ballots of float64, finite where submodels vote."""
+    array = _numbers("votes", votes, "(rows, submodels)")
+    if array.shape[1] == 0:
+        raise InputError(f"votes has shape {array.shape}: there must be at least one submodel")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    checked = _with_scores(votes, array)
+    known = np.isfinite(array)
+    if checked.abstentions is not None:
+        known = known | checked.abstentions.submodels
+    finite = known.all(axis=1)
+    check_finite("votes", -1 if finite.all() else int(np.argmin(finite)))
+    return checked
+
+
+def _numbers(name: str, ballots: ArrayLike, axes: str) -> Array:
+    """Return ballots as an array of numbers with the named axes."""
+    try:
+        array = np.asarray(ballots)
+    except ValueError as exc:
+        raise InputError(f"{name} is ragged: give an array of shape {axes}") from exc
+    if array.ndim != axes.count(",") + 1:
+        raise InputError(f"{name} has shape {array.shape}: it must be {axes}")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{name} holds {array.dtype}, not numbers: give one for each of {axes}")
+    return array
+
+
+def _with_scores(ballots: ArrayLike, scores: Array) -> Ballots:
+    if not isinstance(ballots, Ballots):
+        return Ballots(scores)
+    return ballots if scores is ballots.scores else replace(ballots, scores=scores)
+
+
+def check_finite(name: str, bad_row: int) -> None:
+    """Raise if a kernel found a row that is not finite (-1: none)."""
+    if bad_row >= 0:
+        raise InputError(
+            f"{name} holds a NaN or an infinity in row {bad_row}: replace it by a fixed finite "
+            "score before certifying"
+        )
+
+
+def mean_scores(ballots: Array) -> Array:
+    """Average the submodels' scores, each clipped to the range of a log-probability."""
+    return np.asarray(np.clip(ballots, -HIGHEST, HIGHEST).mean(axis=1, dtype=np.float64))
+
+
+def vote_shares(ballots: Array) -> Array:
+    """Compute the share of submodels that vote for each class: (rows, classes)."""
+    votes = ballots.argmax(axis=2)
+    return np.stack([(votes == label).mean(axis=1) for label in range(ballots.shape[2])], axis=1)
+
+
+def softmax(scores: Array) -> Array:
+    """Turn scores (rows, classes) into positive shares with sum 1."""
+    raised = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+
+def with_winner(shares: Array, winner: Array) -> Array:
+    """Change shares as little as possible so that each row's winner has the largest.
+
+    Classes above the winner come down to one common level with it.
+    """
+    out = np.array(shares, dtype=np.float64)
+    rows = np.arange(len(out))
+    own = out[rows, winner]
+    rest = out.copy()
+    rest[rows, winner] = 0
+    for i in np.flatnonzero((rest >= own[:, None]).any(axis=1) & (rest.max(axis=1) > 0)):
+        ordered = np.sort(np.delete(out[i], winner[i]))[::-1]
+        for k in range(1, len(ordered) + 1):  # the k largest share one level with the winner
+            level = (own[i] + ordered[:k].sum()) / (k + 1)
+            if k == len(ordered) or ordered[k] <= level:
+                break
+        out[i] = np.minimum(out[i], level * (1 - TIE))
+        out[i, winner[i]] = 0
+        out[i, winner[i]] = 1 - out[i].sum()
+    return out

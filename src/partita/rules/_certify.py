@@ -1,16 +1,16 @@
 """``certify``: the entrance for people who have ballots and no partita model."""
 
 from dataclasses import replace
-from typing import Any
 
+from numpy.typing import ArrayLike
+
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
+from ._agreement import PooledValues
 from ._base import Rule
 from ._median import Median
-from ._plurality import Plurality
-from ._pooled import PooledValues
-from ._runoff import RunOff
-from ._tournament import Tournament
+from ._votes import Plurality, RunOff, Tournament
 
 RULES: dict[str, type[Rule]] = {
     "plurality": Plurality,
@@ -58,9 +58,9 @@ def named_rule(rule: str | Rule) -> Rule:
     )
 
 
-def rule_of(ballots: Any, rule: str | Rule | None) -> tuple[Rule, str]:
+def rule_of(ballots: ArrayLike, rule: str | Rule | None) -> tuple[Rule, str]:
     """Return the rule that decides ballots, and a note if it is not their model's."""
-    own = getattr(ballots, "rule", None)
+    own = ballots.rule if isinstance(ballots, Ballots) else None
     if rule is None:
         if own is None:
             raise InputError(
@@ -72,17 +72,14 @@ def rule_of(ballots: Any, rule: str | Rule | None) -> tuple[Rule, str]:
     chosen = named_rule(rule)
     if own is None or repr(chosen) == repr(own):
         return chosen, ""
-    return chosen, f"decided by {_shown(chosen)}, not by the model's {_shown(own)}"
-
-
-def _shown(rule: Rule) -> str:
-    return repr(rule.without_fitted_state())
+    shown = repr(chosen.without_fitted_state())
+    return chosen, f"decided by {shown}, not by the model's {own.without_fitted_state()!r}"
 
 
 def certify(
-    ballots: Any,
+    ballots: ArrayLike,
     rule: str | Rule | None = None,
-    reach: Any = None,
+    reach: ArrayLike | None = None,
     cover: str = "bound",
     time_limit: float = 10.0,
 ) -> Certificates:

@@ -7,25 +7,27 @@ Soundness: a unit that is corrupted must lower the vote's radius by one at most.
 gap certificate, and is proven of no other here (theory, section 12).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from functools import partial
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .. import kernels
 from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
-from ._ballots import as_ballots, mean_scores, softmax, with_winner
-from ._base import Rule
-from ._plurality import Plurality
-from ._reach import Reach
-from ._tournament import Tournament
+from ._base import Rule, as_ballots, mean_scores, softmax, with_winner
+from ._overlap import Reach
+from ._votes import Plurality, Tournament
 
 MOST_OVERLAPPING = 1  # the largest gate where units share submodels
 
 
-def check_gate(rule: Any, gate: int, overlapping: bool) -> None:
+def check_gate(rule: Rule, gate: int, overlapping: bool) -> None:
     """Refuse a gate in front of a radius that one unit is not proven to lower by one at most.
 
     ``overlapping``: whether two units may reach the same submodel.
@@ -95,15 +97,18 @@ class Gated(Rule):
         return type(self)(inner, self.gate)
 
     def certify(
-        self, ballots: Any, reach: Any = None, cover: str = "bound", time_limit: float = 10.0
+        self,
+        ballots: ArrayLike,
+        reach: ArrayLike | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
         checked = self._read(ballots)
         own = Reach.of(checked)  # the units whose radius opens the gate
         check_gate(self.rule, self.gate, own.overlaps)
         vote = self.rule.certify(checked, cover=cover, time_limit=time_limit)
-        opened = self._opens(vote)
         if reach is None:
-            return self._behind_gate(vote, self._left(vote), opened, checked.fallback)
+            return self._apply_fallback(vote, vote, self._left(vote), checked)
         given = Reach(reach, checked.shape[1])
         check_gate(self.rule, self.gate, given.overlaps)
         # the gate stays open only against a further unit of its own
@@ -111,10 +116,9 @@ class Gated(Rule):
         proof = self.rule.certify(checked, both, cover, time_limit)
         radius = np.minimum(self._left(proof), given.n_units)
         proof = recounted(proof, radius, Counts("units", given.n_units), None)
-        proof = replace(proof, prediction=vote.prediction, runner_up=vote.runner_up)
-        return self._behind_gate(proof, radius, opened, checked.fallback)
+        return self._apply_fallback(vote, proof, radius, checked)
 
-    def _read(self, ballots: Any) -> Ballots:
+    def _read(self, ballots: ArrayLike) -> Ballots:
         self.check()
         checked = as_ballots(ballots)
         if checked.fallback is None:
@@ -133,24 +137,24 @@ class Gated(Rule):
         unbreakable = vote.radius >= vote.counts.total
         return np.where(unbreakable, vote.radius, np.maximum(vote.radius - self.gate, 0))
 
-    def _behind_gate(
-        self, proof: Certificates, left: Array, opened: Array, fallback: Any
+    def _apply_fallback(
+        self, vote: Certificates, proof: Certificates, left: Array, ballots: Ballots
     ) -> Certificates:
-        """Return the vote's certificates with the fallback's labels where the gate is closed."""
-        labels = np.asarray(fallback).argmax(axis=1)
-        runner_up = proof.runner_up
+        """Return what is proven of the vote, and the fallback's labels where the gate is closed."""
+        opened, labels = self._opens(vote), np.asarray(ballots.fallback).argmax(axis=1)
+        runner_up = vote.runner_up
         if runner_up is not None:
-            by_vote = opened | (labels == proof.prediction)
-            runner_up = np.where(by_vote, runner_up, proof.prediction)
+            by_vote = opened | (labels == vote.prediction)
+            runner_up = np.where(by_vote, runner_up, vote.prediction)
         return replace(
             proof,
-            frontier=proof.frontier and replace(proof.frontier, gate=self.gate),
-            prediction=np.where(opened, proof.prediction, labels),
+            frontier=proof.frontier and partial(_frontier_left, proof.frontier, self.gate),
+            prediction=np.where(opened, vote.prediction, labels),
             radius=np.where(opened, left, 0),
             runner_up=runner_up,
         )
 
-    def by_fallback(self, ballots: Any) -> Array:
+    def by_fallback(self, ballots: ArrayLike) -> Array:
         """Return which rows the full model answers.
 
         Parameters
@@ -165,14 +169,21 @@ class Gated(Rule):
         """
         return ~self._opens(self.rule.certify(self._read(ballots)))
 
-    def decision(self, ballots: Any) -> Certificates:
+    def decision(self, ballots: ArrayLike) -> Certificates:
         return self.certify(ballots)
 
-    def votes(self, ballots: Any) -> Array:
+    def votes(self, ballots: ArrayLike) -> Array:
         return self.rule.votes(ballots)
 
-    def probabilities(self, ballots: Any) -> Array:
+    def probabilities(self, ballots: ArrayLike) -> Array:
         checked = self._read(ballots)
         fallback = np.asarray(checked.fallback)
         own = with_winner(softmax(mean_scores(fallback[:, None])), fallback.argmax(axis=1))
         return np.where(self.by_fallback(checked)[:, None], own, self.rule.probabilities(checked))
+
+
+def _frontier_left(of_vote: Callable[[], Array], gate: int) -> Array:
+    """Return what is left of the vote's frontier above the gate."""
+    radii = of_vote()
+    behind = np.where(radii == kernels.FAR, radii, radii - gate)
+    return np.asarray(np.maximum(behind, -1))

@@ -1,22 +1,22 @@
 """The median of the submodels' values, for regression."""
 
 from dataclasses import replace
+from functools import partial
 from numbers import Real
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import kernels
 from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts
 from ..errors import InputError
-from ._ballots import as_values
-from ._base import GapRule
-from ._bounds import check_row_bounds
-from ._frontier import with_frontier
-from ._overlap import check_cover
-from ._reach import Reach
+from ._base import GapRule, as_values
+from ._overlap import Reach, check_cover
+from ._silence import voters
+from ._statements import check_row_bounds
 
 LARGEST = np.finfo(np.float64).max
 
@@ -87,7 +87,7 @@ class Median(GapRule):
     def without_fitted_state(self) -> Self:
         return type(self)(stretch=self.stretch)
 
-    def votes(self, ballots: Any) -> Array:
+    def votes(self, ballots: ArrayLike) -> Array:
         """Return every submodel's value, stretched.
 
         Parameters
@@ -102,12 +102,12 @@ class Median(GapRule):
         """
         return self._stretched(ballots).scores
 
-    def _stretched(self, ballots: Any) -> Ballots:
+    def _stretched(self, ballots: ArrayLike) -> Ballots:
         self.check()
         checked = as_values(ballots)
         return checked if self.stretch == 1 else replace(checked, scores=self._stretch(checked))
 
-    def _stretch(self, votes: Any) -> Array:
+    def _stretch(self, votes: ArrayLike) -> Array:
         array = np.asarray(votes, dtype=np.float64)
         if self.stretch == 1:
             return array
@@ -122,7 +122,11 @@ class Median(GapRule):
     def _nobody(self, default: Array) -> Array:
         return self._stretch(default)
 
-    def decide(self, ballots: Any) -> Array:
+    def _siding(self, decided: Array, labels: tuple[int, ...]) -> Array:
+        centre = self.centre or 0.0
+        return np.asarray(centre + (decided - centre) / self.stretch)
+
+    def decide(self, ballots: ArrayLike) -> Array:
         """Return each row's lower median.
 
         Parameters
@@ -139,17 +143,17 @@ class Median(GapRule):
 
     def _medians(self, stretched: Ballots) -> Array:
         median = np.empty(len(stretched))
-        for rows, _, _, own in self._voters(stretched):
+        for rows, _, _, own in voters(self, stretched):
             middle = (own.shape[1] + 1) // 2 - 1
             median[rows] = np.partition(own, middle, axis=1)[:, middle]
         return median
 
     def certify(  # type: ignore[override]  # a value needs bounds where a label does not
         self,
-        votes: Any,
-        lower: Any = None,
-        upper: Any = None,
-        reach: Any = None,
+        votes: ArrayLike,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        reach: ArrayLike | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
     ) -> Certificates:
@@ -190,10 +194,12 @@ class Median(GapRule):
             inside = (prediction >= low) & (prediction <= high)
             radius = np.where(inside, np.maximum(radius, 0), -1)
         counts = Counts("submodels", n_submodels) if over is None else Counts("units", over.n_units)
-        proof = Certificates(prediction, radius, None, counts, of_values=True)
-        return with_frontier(proof, self, values, over, low, high)
+        frontier = partial(self.frontier, values, over, low, high)
+        return Certificates(prediction, radius, None, counts, of_values=True, frontier=frontier)
 
-    def check_bounds(self, votes: Any, lower: Any, upper: Any) -> tuple[Ballots, Array, Array]:
+    def check_bounds(
+        self, votes: ArrayLike, lower: ArrayLike | None, upper: ArrayLike | None
+    ) -> tuple[Ballots, Array, Array]:
         """Check votes and bounds.
 
         Parameters
@@ -236,7 +242,9 @@ class Median(GapRule):
         endless = np.stack([upper == np.inf, lower == -np.inf], axis=1)
         return np.where(endless, kernels.FAR, -1)
 
-    def interval(self, votes: Any, radius: int, reach: Any = None) -> tuple[Array, Array]:
+    def interval(
+        self, votes: ArrayLike, radius: int, reach: ArrayLike | None = None
+    ) -> tuple[Array, Array]:
         """Compute which values a prediction can take under an attack of a given size.
 
         Parameters
@@ -262,7 +270,7 @@ class Median(GapRule):
         if reach is not None:
             radius = Reach(reach, n_submodels).most_reached(int(radius))
         low, high = np.full(n_rows, -np.inf), np.full(n_rows, np.inf)
-        for rows, _, _, own in self._voters(stretched):
+        for rows, _, _, own in voters(self, stretched):
             number, ordered = own.shape[1], np.sort(own, axis=1)
             middle = (number + 1) // 2 - 1
             if radius <= middle:

@@ -1,30 +1,129 @@
-"""Certificates for overlapping units: a fast bound, and an exact integer program.
+"""Units that reach several submodels: a radius in units, by a fast bound or an integer program.
 
-Inputs are losses, budgets and the incidence of units and submodels; nothing here knows estimators
-or tables. An attacker who owns the units A corrupts the union of the submodels they reach, and a
-row survives if, against every opponent, the losses over that union stay within the budget. Adding
-losses up unit by unit counts a submodel in two reaches twice: an upper bound on what r units can
-do, so the radius it gives is sound. The true worst choice is a maximum-coverage problem.
+An attacker who owns the units A corrupts the union of the submodels they reach, and a row survives
+if, against every opponent, the losses over that union stay within the budget. Adding losses up unit
+by unit counts a submodel in two reaches twice: an upper bound on what r units can do, so the radius
+it gives is sound. The true worst choice is a maximum-coverage problem.
 
 Soundness: every bound is rounded to the safe side, and solver output is used only through its dual
 bound, never through the best attack it found (theory, section 2).
 """
 
 import time
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import kernels
 from .._support import Array
+from ..ballots import Ballots
 from ..errors import InputError
-from ._reach import Reach
 
 ROUNDING = 1e-6  # slack for the solver's floating point before a dual bound is rounded
 INFEASIBLE = 2  # scipy's status for a program without a solution
 
 
-def check_cover(cover: Any, time_limit: Any) -> None:
+class Reach:
+    """The incidence of units and submodels, units of equal reach merged into groups.
+
+    Owning two units of equal reach is owning one, so only groups are counted.
+
+    Parameters
+    ----------
+    incidence : array-like of bool, shape (n_units, n_submodels)
+        Whether an attacker who owns the unit can change the submodel.
+    n_submodels : int
+        How many submodels there are; checked against ``incidence``.
+
+    Attributes
+    ----------
+    n_units, n_submodels : int
+        The shape of the incidence.
+    groups : array of bool, shape (n_groups, n_submodels)
+        The distinct reaches, without the empty one.
+    unit_group : array of int, shape (n_units,)
+        The group of each unit, -1 for a unit that reaches nothing.
+    sizes : array of int, shape (n_groups,)
+        How many submodels each group reaches.
+    starts, members : array of int
+        The submodels of group g are ``members[starts[g]:starts[g + 1]]``.
+    """
+
+    def __init__(self, incidence: ArrayLike, n_submodels: int) -> None:
+        try:
+            array = np.asarray(incidence)
+        except ValueError as exc:
+            raise InputError(
+                "reach is ragged: give every unit a truth value for every submodel"
+            ) from exc
+        if array.ndim != 2 or array.shape[1] != n_submodels or not len(array):
+            raise InputError(
+                f"reach has shape {array.shape}: it must be (units, {n_submodels}), a row of "
+                "truth values for every unit"
+            )
+        if array.dtype != np.bool_ and not np.isin(array, (0, 1)).all():
+            raise InputError(
+                "reach holds other values than True and False: say whether a unit reaches a "
+                "submodel"
+            )
+        array = array.astype(bool)
+        self.n_units, self.n_submodels = array.shape
+        groups, of_unit = np.unique(array, axis=0, return_inverse=True)
+        empty = ~groups.any(axis=1)
+        position = np.where(empty, -1, np.cumsum(~empty) - 1)
+        self.groups = groups[~empty]
+        self.unit_group = position[of_unit.reshape(-1)]
+        self.sizes = self.groups.sum(axis=1)
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        self.members = np.nonzero(self.groups)[1].astype(np.int64)
+
+    @classmethod
+    def of(cls, ballots: Ballots, reach: ArrayLike | None = None) -> "Reach":
+        """Return the given reach, or that of the ballots; else each unit is one submodel."""
+        n_submodels = ballots.shape[1]
+        given = ballots.reach if reach is None else reach
+        return cls(np.eye(n_submodels, dtype=bool) if given is None else given, n_submodels)
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+    @property
+    def largest(self) -> int:
+        """The most submodels that one unit reaches."""
+        return int(self.sizes.max(initial=0))
+
+    @property
+    def overlaps(self) -> bool:
+        """Whether two units may reach the same submodel."""
+        return bool((self.groups.sum(axis=0) > 1).any())
+
+    def most_reached(self, n_units: int) -> int:
+        """Bound the submodels that so many units can reach: the largest reaches added up."""
+        total = int(np.sort(self.sizes)[::-1][:n_units].sum())
+        return min(total, int(self.groups.any(axis=0).sum()))
+
+    def in_units(self, radius: Array) -> Array:
+        """Convert a radius in groups: where all groups cannot break a row, all units cannot."""
+        return np.where(radius >= len(self), self.n_units, radius)
+
+    def from_submodels(self, radius: Array) -> Array:
+        """Return how many units, whichever they are, reach at most ``radius`` submodels."""
+        reached = np.array([self.most_reached(r) for r in range(1, len(self) + 1)], dtype=np.int64)
+        units = np.searchsorted(reached, radius, side="right")
+        return np.where(radius < 0, radius, self.in_units(units))
+
+    def frontier_from_submodels(self, radii: Array) -> Array:
+        """Convert how many may lie while m are silent: (rows, submodels) to (rows, groups)."""
+        silent = [self.most_reached(m) for m in range(max(1, len(self)))]
+        found = radii[:, [m for m in silent if m < radii.shape[1]]]
+        units = np.full((len(radii), len(silent)), -1)
+        units[:, : found.shape[1]] = np.where(
+            found == kernels.FAR, found, self.from_submodels(found)
+        )
+        return units
+
+
+def check_cover(cover: str, time_limit: float) -> None:
     """Raise if ``cover`` or ``time_limit`` is not valid."""
     if cover not in ("bound", "exact"):
         raise InputError(
@@ -33,15 +132,6 @@ def check_cover(cover: Any, time_limit: Any) -> None:
         )
     if not isinstance(time_limit, int | float) or not time_limit > 0:
         raise InputError(f"time_limit is {time_limit!r}: it must be a number of seconds above 0")
-
-
-def check_bound_only(rule: Any, cover: str) -> None:
-    """Refuse the integer program with a rule that does not decide by gaps."""
-    if cover == "exact":
-        raise InputError(
-            f"cover='exact' is not supported with {rule!r}, which does not decide by gaps: use "
-            "cover='bound', or rule='tournament' or 'plurality'"
-        )
 
 
 def overlap_radius(
@@ -79,11 +169,9 @@ def _exact_radius(
     )
     for k in np.argsort(safe, kind="stable"):
         if safe[k] + 1 < best:
-            z = opponents[k]
+            z, at_least = opponents[k], int(safe[k]) + 1
             seconds = deadline - time.monotonic()
-            least = _least_attack(
-                losses[z], int(budgets[z]), reach, int(safe[k]) + 1, best, seconds
-            )
+            least = _least_attack(losses[z], int(budgets[z]), reach, at_least, best, seconds)
             best = min(best, least)
     return max(bound, best - 1)
 

@@ -207,7 +207,7 @@ def _check_settled(model: Any) -> None:
     settled = True
     if isinstance(rule, Tournament):
         settled = str(rule.resolve(None, classes).get_params()) == str(rule.get_params())
-        rule._check_labels(len(classes))
+        rule.check_labels(len(classes))
     if isinstance(rule, Median):
         centre = 0.0 if rule.centre is None else rule.centre
         settled = bool(np.isfinite(rule.votes(np.zeros((1, 1)))).all())

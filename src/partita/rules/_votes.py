@@ -1,4 +1,4 @@
-"""The margin tournament: every pair of labels meets; the label whose worst duel is best wins.
+"""Rules that decide by votes and duels: plurality, run-off, tournament, and whether in the top k.
 
 Margins are computed in float64 and rounded once per pair; from there on everything is integer.
 Nothing may be added to a gap that an attacker can move: head starts are constants.
@@ -7,16 +7,26 @@ Nothing may be added to a gap that an attacker can move: head starts are constan
 from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeGuard
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import kernels
-from .._support import Array, array_of
+from .._support import Array, array_of, check_whole
+from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
-from ._ballots import mean_scores, softmax
-from ._base import GapRule, run_kernel
+from ._base import (
+    GapRule,
+    Rule,
+    as_ballots,
+    mean_scores,
+    run_kernel,
+    softmax,
+    vote_shares,
+)
+from ._silence import decision_of_voters
 
 # What fit uses where scores are log-probabilities; chosen on validation rows
 # (docs/results/defaults.md).
@@ -25,6 +35,96 @@ DEFAULT_PRIOR = 1.0
 DEFAULT_OFFSET = 0.25
 FULL_VOTE = 127  # what a full vote counts with a margin; 1 without
 MOST_VOTES = 1e9  # head starts are clipped to this: it decides every duel
+
+
+class Plurality(GapRule):
+    """Predict the label that most submodels vote for.
+
+    One corrupted submodel moves one vote, so it closes the gap between the winner y and a label z
+    by at most 2: the prediction survives ``floor((c_y - c_z - [z < y]) / 2)`` corrupted submodels,
+    where c counts votes and z is the runner-up. Exact (Theorem 3 of [1]_; theory, section 2).
+
+    See Also
+    --------
+    RunOff : Also uses which of the two leaders the submodels prefer.
+    Tournament : Uses all pairwise preferences; the default.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import Plurality
+    >>> votes = [[0, 0, 0, 1, 2], [1, 1, 0, 0, 2]]  # two rows, five submodels
+    >>> proof = Plurality().certify(np.eye(3)[votes])
+    >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
+    ([0, 0], [1, 0], [1, 1])
+    """
+
+    needs_scores: ClassVar[bool] = False
+
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        return run_kernel("plurality", scores, 0)
+
+    def _soft_vote(self, scores: Array) -> Array:
+        votes = vote_shares(scores)
+        shares = softmax(mean_scores(scores))  # together they count less than one vote
+        return np.asarray((scores.shape[1] * votes + shares) / (scores.shape[1] + 1))
+
+    def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
+        return kernels.gaps("plurality", scores, 0)
+
+
+class RunOff(Rule):
+    """Let the two labels with the most votes meet in a second round.
+
+    Round 1 keeps the two labels with the most votes; in round 2 every submodel sides with the one
+    it scores higher. The winner falls only if another label enters round 2 and beats it there, or
+    if two labels push it out of the top two; the radius is the smaller of the two costs (Theorem 4
+    of [1]_; theory, section 3).
+
+    Parameters
+    ----------
+    exact : bool, default=False
+        False: the paper's bound, which prices entering and winning round 2 separately. True: the
+        size of the smallest attack, never below the bound.
+
+    See Also
+    --------
+    Plurality : Round 1 alone.
+    Tournament : Uses all pairwise preferences; the default.
+
+    References
+    ----------
+    .. [1] Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial
+       Attacks", AAAI 2024.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import RunOff
+    >>> scores = np.array([[[3, 1, 0], [3, 1, 0], [0, 2, 1], [0, 2, 1], [1, 0, 2]]])
+    >>> proof = RunOff(exact=True).certify(scores)
+    >>> proof.prediction.tolist(), proof.radius.tolist()
+    ([0], [0])
+    """
+
+    def __init__(self, exact: bool = False) -> None:
+        self.exact = exact
+
+    def check(self) -> None:
+        if not isinstance(self.exact, bool):
+            raise InputError(f"exact is {self.exact!r}: it must be True or False")
+
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        self.check()
+        return run_kernel("runoff", scores, self.exact)
+
+    def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
+        return kernels.runoff_frontier(scores, scores.shape[1] - 1)
 
 
 class Tournament(GapRule):
@@ -81,8 +181,8 @@ class Tournament(GapRule):
         self,
         margin: float | None = None,
         prior: float | None = None,
-        offset: Any = None,
-        shares: Any = None,
+        offset: float | ArrayLike | Mapping[Any, float] | None = None,
+        shares: ArrayLike | None = None,
     ) -> None:
         self.margin = margin
         self.prior = prior
@@ -136,8 +236,19 @@ class Tournament(GapRule):
         offset = None if _is_number(self.offset) and not self.offset else self.offset
         return type(self)(margin=self.margin, prior=self.prior, offset=offset)
 
-    def _check_labels(self, n_labels: int) -> None:
-        """Refuse settings that are for another number of labels, or missing."""
+    def check_labels(self, n_labels: int) -> None:
+        """Check that the settings fit a number of labels.
+
+        Parameters
+        ----------
+        n_labels : int
+            How many labels there are.
+
+        Raises
+        ------
+        InputError
+            If settings are for another number of labels, or missing.
+        """
         self.head_start(n_labels)
         self._shift(n_labels)
 
@@ -145,7 +256,7 @@ class Tournament(GapRule):
         if self.shares is None:
             name, value = ("prior", self.prior) if self.prior else ("offset", self.offset)
             raise InputError(
-                f"shares is missing: with {name}={value} give the labels' shares of the training "
+                f"shares is missing: with {name}={value!r} give the labels' shares of the training "
                 "rows"
             )
         shares = array_of("shares", self.shares, np.float64)
@@ -245,6 +356,128 @@ class Tournament(GapRule):
         return replace(proof, runner_up=np.where(runner_up < 0, proof.runner_up, runner_up))
 
 
+class TopK(Rule):
+    """Certify that a given label stays among the k labels with the most votes.
+
+    A label stays in the top k until k others rank above it; the cheapest attack gives its votes to
+    the k nearest. Exact (theory, section 3). The prediction is the plurality label.
+
+    Parameters
+    ----------
+    k : int, default=3
+        How many labels count as the top.
+
+    See Also
+    --------
+    Plurality : Certifies the label with the most votes.
+
+    References
+    ----------
+    Z. Hammoudeh and D. Lowd, "Provable Robustness Against a Union of L0 Adversarial Attacks", AAAI
+    2024, Algorithm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import TopK
+    >>> votes = [[0, 0, 0, 1, 1, 2, 2], [0, 0, 1, 1, 2, 2, 2]]
+    >>> TopK(k=2).certify(np.eye(4)[votes], labels=[0, 0]).radius.tolist()
+    [1, 0]
+    """
+
+    needs_scores: ClassVar[bool] = False
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(self, k: int = 3) -> None:
+        self.k = k
+
+    def check(self) -> None:
+        check_whole("k", self.k, 1)
+
+    def certify(  # type: ignore[override]  # labels come first: the radius is about them
+        self,
+        ballots: ArrayLike,
+        labels: ArrayLike | None = None,
+        reach: ArrayLike | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
+    ) -> Certificates:
+        """Certify that each row's label stays among the top k.
+
+        Parameters
+        ----------
+        ballots : array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+        labels : array-like of int, shape (n_samples,)
+            The class index that each row's radius is about, such as the true one. Required.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap; the radius then counts units. By
+            default it counts submodels.
+        cover : {"bound"}, default="bound"
+            Top-k has only the bound.
+        time_limit : float, default=10.0
+            Accepted for the sake of other rules.
+
+        Returns
+        -------
+        Certificates
+            ``prediction`` holds the given labels. A radius of -1 means that the label is outside
+            the top k now.
+        """
+        checked = as_ballots(ballots)
+        if labels is None:
+            raise InputError(
+                f"labels is missing: the radius of TopK({self.k}) is about a label that stays "
+                f"among the top {self.k}, not about the "
+                "prediction; give one label per row, such as the true ones"
+            )
+        n_rows, _, n_labels = checked.shape
+        given = np.asarray(labels)
+        if (
+            given.shape != (n_rows,)
+            or given.dtype.kind not in "iu"
+            or not np.all((given >= 0) & (given < n_labels))
+        ):
+            raise InputError(
+                f"labels must hold one class index from 0 to {n_labels - 1} for each of the "
+                f"{n_rows} rows"
+            )
+        proof = replace(self._about(checked, given), truth=given)
+        return self._certified(proof, checked, reach, cover, time_limit, given)
+
+    def decision(self, ballots: ArrayLike) -> Certificates:
+        checked = as_ballots(ballots)
+        return self._about(checked, self.decide(checked))
+
+    def _about(self, ballots: Ballots, labels: Array) -> Certificates:
+        """Certify that these labels stay among the top k; the radius counts submodels."""
+        self.check()
+        if ballots.abstentions is None:
+            return self._decision(ballots.scores, labels)
+        proof = decision_of_voters(self, ballots, labels)
+        radius, nobody = proof.radius, ballots.n_voters == 0
+        if ballots.abstentions.detected:
+            # an abstaining submodel that is made to vote may be what an attacker lacks
+            own = self.frontier(ballots, None, labels)[:, 0]
+            radius = np.where(radius > 0, np.minimum(radius, own), radius)
+        smallest = np.where(labels < self.k, 0, -1)  # by no votes at all these lead
+        return replace(proof, radius=np.where(nobody, smallest, radius))
+
+    def _decision(self, scores: Array, *about: Array) -> Certificates:
+        return run_kernel("topk", scores, int(self.k), labels=about[0])
+
+    def _soft_vote(self, scores: Array) -> Array:
+        return vote_shares(scores)
+
+    def decide(self, ballots: ArrayLike) -> Array:
+        return Plurality().decide(ballots)
+
+    def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
+        labels = about[0] if about else self.decide(scores)
+        more = np.full(len(scores), idle)
+        return kernels.topk_frontier(scores, self.k, labels, more, scores.shape[1] - 1)
+
+
 def _shares(y: Array, classes: Array, weights: Array | None) -> Array:
     """Compute the labels' shares, none of them 0.
 
@@ -257,7 +490,7 @@ def _shares(y: Array, classes: Array, weights: Array | None) -> Array:
     return np.asarray((counts + 1) / (counts.sum() + len(classes)))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
@@ -275,7 +508,7 @@ def _by_class(offset: Mapping[Any, float], classes: Array) -> list[float]:
     return votes
 
 
-def _is_offset(offset: Any) -> bool:
+def _is_offset(offset: ArrayLike) -> bool:
     """Whether this is a finite number or a list of finite numbers."""
     try:
         array = np.asarray(offset, dtype=np.float64)
