@@ -47,9 +47,9 @@ PARTY_ROWS = "tests/serve/test_party_ballots.py"
 PARTY_LIST = "tests/serve/test_parties.py"
 PARTY_PLACES = "tests/serve/test_party_places.py"
 WINDOWS = "tests/exhaustive/test_windows.py"
-REFITS = "tests/deployments/test_poisoning.py"
-EVADED = "tests/deployments/test_evasion.py"
-ATTACKED = "tests/deployments/test_under_attack.py"
+REFITS = "tests/attacks/test_poisoning_of_any_model.py"
+EVADED = "tests/attacks/test_evasion_of_any_model.py"
+ATTACKED = "tests/attacks/test_under_attack.py"
 
 
 @dataclass(frozen=True)
@@ -69,24 +69,23 @@ class Bug:
         )
 
 
-STUDY = "tests/deployments/test_study.py"
-TAMPERING = "tests/deployments/test_tampering.py"
-
 BUGS = [
-    # ---- stories that would hide a broken or an absent proof ----
+    # ---- what is right, and faults that would look harmless ----
     Bug(
-        "story: a share is called certified at every radius",
-        "deployments/_study.py",
-        "return np.asarray(self.right & (self.proof.radius >= radius))",
-        "return np.asarray(self.right & (self.proof.radius >= 0))",
-        (STUDY,),
+        "scorer: right at the tolerance by distance, not as certificates have it",
+        "attacks/_any_model.py",
+        "        return np.asarray(self.statement.holds(np.asarray(prediction)))",
+        "        if self.tolerance is not None:\n"
+        "            return np.abs(np.asarray(prediction) - self.y) <= self.tolerance\n"
+        "        return np.asarray(self.statement.holds(np.asarray(prediction)))",
+        ("tests/attacks/test_scorer.py",),
     ),
     Bug(
-        "story: certified predictions that change are not counted",
-        "deployments/_tampering.py",
-        "broken = changed & (one.proof.radius >= number)",
-        "broken = changed & (one.proof.radius > number)",
-        (TAMPERING,),
+        "fault: the sources that matter least are taken",
+        "attacks/_any_model.py",
+        'order = np.argsort(shares, kind="stable")',
+        'order = np.argsort(-np.array(shares), kind="stable")',
+        ("tests/attacks/test_faults.py",),
     ),
     # ---- off by one, wrong ties, min for max ----
     Bug(
@@ -1480,57 +1479,57 @@ BUGS = [
     # ---- attacks that would make a defence look better than it is ----
     Bug(
         "under attack: the refit does not see the poison",
-        "deployments/_poisoning.py",
-        "unless_refused(fit, self._poisoned(columns), self.y)",
-        "unless_refused(fit, self.training.table(), self.y)",
+        "attacks/_any_model.py",
+        "unless_refused(fit, self._poisoned(columns), self.scene.y)",
+        "unless_refused(fit, self.scene.training.table(), self.scene.y)",
         (REFITS,),
     ),
     Bug(
         "under attack: the trigger is not written into the row",
-        "deployments/_poisoning.py",
-        "right &= self._right(model, self.rows.table(changes))",
-        "right &= self._right(model, self.rows.table())",
+        "attacks/_any_model.py",
+        "right &= self._right(model, rows.table(changes))",
+        "right &= self._right(model, rows.table())",
         (REFITS,),
     ),
     Bug(
         "under attack: the backdoor asks for the true label",
-        "deployments/_poisoning.py",
-        "likely[self.labels[None, :] == self.truth.y[:, None]] = -np.inf",
-        "likely[self.labels[None, :] == self.truth.y[:, None]] = np.inf",
+        "attacks/_any_model.py",
+        "likely[self.labels[None, :] == truth[:, None]] = -np.inf",
+        "likely[self.labels[None, :] == truth[:, None]] = np.inf",
         (REFITS,),
     ),
     Bug(
         "under attack: fewer sources are poisoned than the attacker owns",
-        "deployments/_poisoning.py",
+        "attacks/_any_model.py",
         'sets = [np.argsort(-strength, kind="stable")[:r]]',
         'sets = [np.argsort(-strength, kind="stable")[:1]]',
         (REFITS,),
     ),
     Bug(
         "under attack: the values that help the row most are written",
-        "deployments/_evasion.py",
-        "best, place = leads.argmin(axis=0), np.arange(len(truth))",
-        "best, place = leads.argmax(axis=0), np.arange(len(truth))",
+        "attacks/_any_model.py",
+        "best, place = leads.argmin(axis=0), np.arange(len(scene.scorer))",
+        "best, place = leads.argmax(axis=0), np.arange(len(scene.scorer))",
         (EVADED,),
     ),
     Bug(
         "under attack: a row loses more sources than it is attacked with",
-        "deployments/_evasion.py",
-        "        current = _written(current, active, choice, values)",
-        "        current = _written(current, active, choice, values)\n"
-        "        current = _written(current, active, (choice + 1) % n_units, values)",
+        "attacks/_any_model.py",
+        "        rows = _written(rows, active, choice, values)",
+        "        rows = _written(rows, active, choice, values)\n"
+        "        rows = _written(rows, active, (choice + 1) % n_units, values)",
         (EVADED,),
     ),
     Bug(
         "under attack: the strongest attack found is forgotten",
-        "deployments/_under_attack.py",
-        "least[attack.kind] = min(least[attack.kind], truth.share(attack.right))",
-        "least[attack.kind] = max(0.9, truth.share(attack.right))",
+        "attacks/_under_attack.py",
+        "least[attack.kind] = min(least[attack.kind], share(attack.right))",
+        "least[attack.kind] = max(0.9, share(attack.right))",
         (ATTACKED,),
     ),
     Bug(
         "under attack: the proof counts rows that are certified and wrong",
-        "deployments/_under_attack.py",
+        "attacks/_under_attack.py",
         "return np.asarray(correct_radius(truth.y, proof))",
         "return np.asarray(proof.radius)",
         (ATTACKED,),

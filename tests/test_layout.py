@@ -33,7 +33,6 @@ ORDER = [
     "attacks",
     "report",
     "serve",
-    "deployments",
     "cli",
     "__main__",
 ]

@@ -46,7 +46,19 @@ PUBLIC = {
         "search_offsets",
         "search_rules",
     ],
-    "partita.attacks": ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"],
+    "partita.attacks": [
+        "AttackTable",
+        "Audit",
+        "Fault",
+        "apply_fault",
+        "audit",
+        "backdoor",
+        "check_deterministic",
+        "check_pipeline",
+        "replay",
+        "under_attack",
+        "worst_fault",
+    ],
     "partita.ballots": ["Abstentions", "Ballots"],
     "partita.baselines": [
         "ConstantClassifier",
@@ -73,7 +85,6 @@ PUBLIC = {
         "load_weather",
         "load_weather_europe",
     ],
-    "partita.deployments": ["Deployment", "load_deployment", "run_deployment", "under_attack"],
     "partita.ensemble": [
         "FeaturePartitionClassifier",
         "FeaturePartitionRegressor",

@@ -1,8 +1,10 @@
-"""Fixtures of the audit's tests."""
+"""Tables that are attacked, and audits of them."""
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from partita import FeaturePartitionClassifier
 from partita.attacks import audit
@@ -43,6 +45,28 @@ def small(arrays):
     rng = np.random.default_rng(0)
     X, X_test = (np.where(rng.random(table.shape) < 0.1, np.nan, table) for table in (X, X_test))
     return X, y, X_test, y_test
+
+
+def split(X, y, units, tolerance=None):
+    return SimpleNamespace(
+        X_train=X[::2], y_train=y[::2], X_test=X[3::4], y_test=y[3::4], units=units,
+        tolerance=tolerance,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def tumours():
+    """Labels, from ten sources of three columns."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    names = tuple(X.columns)
+    return split(X, y.to_numpy(), {f"part {k}": names[k::10] for k in range(10)})
+
+
+@pytest.fixture(scope="session")
+def diabetes():
+    """Values, from ten sources of a column each."""
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    return split(X, y.to_numpy(), {name: (name,) for name in X.columns}, tolerance=60.0)
 
 
 @pytest.fixture

@@ -5,9 +5,15 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from partita.attacks._attacked_table import AttackedTable
-from partita.attacks._candidates import POISONS, evasion_candidates, poisoned_column, trigger
-from partita.attacks._hostile_values import DAMAGES, damage
+from partita.attacks._table import AttackedTable
+from partita.attacks._values import (
+    DAMAGES,
+    POISONS,
+    damage,
+    evasion_candidates,
+    poisoned_column,
+    trigger,
+)
 from partita.tables import is_missing
 
 

@@ -70,7 +70,7 @@ def test_a_model_that_does_not_know_its_target_is_refused_with_what_to_do(folder
     model = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X.iloc[:, 10:20], y)
     path = store.save(model, tmp_path / "model")
     X.iloc[:, 10:20].to_parquet(tmp_path / "new.parquet")
-    with pytest.raises(InputError, match=r"audit it in Python, with partita\.audit\.audit"):
+    with pytest.raises(InputError, match=r"audit it in Python, with partita\.attacks\.audit"):
         audit_file(path, tmp_path / "new.parquet", folder / "train.parquet", **OPTIONS)
 
 

@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, SoundnessError, SubmodelWarning
-from partita.attacks._attacked_table import AttackedTable
+from partita.attacks._table import AttackedTable
 from partita.attacks._vote_options import (
     _disjoint_groups,
     disjoint_first,

@@ -41,7 +41,7 @@ def test_the_printed_commands_give_the_same_model(diabetes_only, partita, capsys
 
 def test_every_stop_has_a_split_of_its_own_rows():
     for stop in TOUR:
-        train, test = _demo_tour._tables(stop.name)
+        train, test = _demo_tour._tables(stop)
         assert list(train) == list(test)
         assert stop.target in train
         assert len(train[stop.target]) > len(test[stop.target]) > 100

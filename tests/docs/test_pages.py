@@ -185,7 +185,7 @@ def test_an_example_asks_a_question_and_says_what_to_do_next(example):
     text = example.read_text()
     title = text.splitlines()[1]
     assert title.endswith("?")
-    assert 30 <= sum(bool(line.strip()) for line in text.splitlines()) <= 110
+    assert 30 <= sum(bool(line.strip()) for line in text.splitlines()) <= 150
     assert "# What to do next:" in text[text.rindex("# %%") :]
     compile(text, str(example), "exec")
 

@@ -1,14 +1,39 @@
-"""Attacks that try to break certificates, and checks that look for what would void them."""
+"""Attacks on anything that predicts, and the audit, which tries to break certificates.
 
-from ._attacked_table import AttackedTable
+``under_attack`` attacks any models by evasion, poisoning and backdoors, ``worst_fault`` by faults.
+``audit`` attacks a certified model as its own radius allows; ``check_pipeline`` and
+``check_deterministic`` look for what would void its proofs.
+"""
+
+from ._any_model import (
+    Fault,
+    Scene,
+    Scorer,
+    apply_fault,
+    backdoor,
+    evade,
+    owned_columns,
+    worst_fault,
+)
 from ._audit import audit
-from ._candidates import end_of_range, trigger
 from ._determinism import check_deterministic
 from ._files import audit_file
 from ._findings import TRUSTED_TRAINING, Audit, Line, read_audit
-from ._hostile_values import MISSING, hostile_columns
 from ._pipeline_checks import check_pipeline
 from ._replay import replay
-from ._vote_options import unless_refused
+from ._table import AttackedTable
+from ._under_attack import AttackTable, under_attack
 
-__all__ = ["Audit", "audit", "check_deterministic", "check_pipeline", "replay"]
+__all__ = [
+    "AttackTable",
+    "Audit",
+    "Fault",
+    "apply_fault",
+    "audit",
+    "backdoor",
+    "check_deterministic",
+    "check_pipeline",
+    "replay",
+    "under_attack",
+    "worst_fault",
+]

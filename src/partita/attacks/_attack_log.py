@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from .._support import Array
-from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._findings import BrokenCertificate, Check, Line
 from ._poisoning import Poison
+from ._table import AttackedTable
 
 
 class RowTally:

@@ -18,7 +18,6 @@ from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
 from ..workflow import Summary
 from ._attack_log import AttackLog, RowTally
-from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._evasion import Evader
 from ._findings import TRUSTED_TRAINING, Audit, Check
@@ -26,6 +25,7 @@ from ._patches import SIDES, patch_attacks
 from ._pipeline_checks import check_pipeline
 from ._poisoning import CHOICE, Poison, Poisoner
 from ._submodel_isolation import check_rows, check_unchanged
+from ._table import AttackedTable
 from ._training_isolation import check_training
 from ._vote_options import unless_refused
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from .._support import Array
 from ..rules import PooledRule
-from ._attacked_table import AttackedTable
 from ._claims import Claims
-from ._hostile_values import FAMILIES
+from ._table import AttackedTable
+from ._values import FAMILIES
 from ._vote_options import disjoint_first, find_options
 
 RANDOM_ATTACKS = 3  # at each r

@@ -12,10 +12,9 @@ from sklearn.base import clone
 
 from .._support import Array
 from ..ensemble import FittedEnsemble
-from ._attacked_table import AttackedTable
-from ._candidates import POISONS, poisoned_column, trigger
 from ._claims import Claims
-from ._hostile_values import DAMAGES, damage
+from ._table import AttackedTable
+from ._values import DAMAGES, POISONS, damage, poisoned_column, trigger
 from ._vote_options import disjoint_first
 
 CHOICE = "choice of settings"  # the kind of attack after which settings are chosen again

@@ -9,8 +9,8 @@ from sklearn.base import clone
 from .._support import Array
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ._attacked_table import AttackedTable
 from ._poisoning import CHOICE
+from ._table import AttackedTable
 
 # JSON has these as texts; in columns that hold anything a NaN is a missing value
 NON_FINITE = {"nan": None, "inf": np.inf, "-inf": -np.inf}

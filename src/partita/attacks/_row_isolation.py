@@ -14,10 +14,10 @@ import numpy as np
 from .._support import Array
 from ..ensemble import FEW_ROWS, FittedEnsemble
 from ..tables import is_missing
-from ._attacked_table import AttackedTable
 from ._claims import Claims
 from ._findings import Check
-from ._hostile_values import FAMILIES, hostile_columns, n_variants, values_of
+from ._table import AttackedTable
+from ._values import FAMILIES, hostile_columns, n_variants, values_of
 from ._vote_options import unless_refused, with_failures
 
 NAME = "a row's ballots are the same alone and in a batch"

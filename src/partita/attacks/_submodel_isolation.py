@@ -11,12 +11,11 @@ import numpy as np
 
 from .._support import Array
 from ..ensemble import FittedEnsemble
-from ._attacked_table import AttackedTable
-from ._candidates import poisoned_column
 from ._claims import Claims
 from ._findings import Check
-from ._hostile_values import FAMILIES, hostile_columns, mixtures, n_variants
 from ._row_isolation import check_row_isolation
+from ._table import AttackedTable
+from ._values import FAMILIES, hostile_columns, mixtures, n_variants, poisoned_column
 from ._vote_options import unless_refused, with_failures
 
 FEW_ROWS = 8  # are enough to see a submodel move

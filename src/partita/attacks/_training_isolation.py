@@ -16,11 +16,8 @@ from sklearn.base import clone
 from .._support import Array
 from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..partition import Partition
-from ._attacked_table import AttackedTable
-from ._candidates import poisoned_column
 from ._claims import Claims
 from ._findings import Check
-from ._hostile_values import DAMAGES, ONE_CELL, damage
 from ._submodel_isolation import (
     ballots_or_honest,
     compare_ballots,
@@ -29,6 +26,8 @@ from ._submodel_isolation import (
     unit_name,
     units_by_thirds,
 )
+from ._table import AttackedTable
+from ._values import DAMAGES, ONE_CELL, damage, poisoned_column
 
 MOST_UNITS = 8  # that are rewritten in training, one at a time: fitting takes long
 TABLES = 2  # with each kind of hostile values in training

@@ -14,8 +14,8 @@ import numpy as np
 from .._support import Array
 from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..errors import PartitaError, SoundnessError
-from ._attacked_table import AttackedTable
-from ._candidates import HONEST, evasion_candidates
+from ._table import AttackedTable
+from ._values import HONEST, evasion_candidates
 
 REFUSALS = (PartitaError, ValueError, TypeError, ArithmeticError)  # how a submodel refuses a value
 

@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.model_selection import train_test_split
 
-from .._support import print_line, print_table, write_atomic
+from .._support import Array, print_line, print_table, write_atomic
 from ..certificates import Certificates
 from ..ensemble import fit_full_model
 from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius
@@ -27,6 +27,7 @@ from ..tables import write_table
 from ..workflow import CertifiedFile, certify_file, open_training
 
 MOST_RADII = 8
+LOADERS = {"breast_cancer": load_breast_cancer, "digits": load_digits, "diabetes": load_diabetes}
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ TOUR = (
 
 
 def run_demo(out: Path, quiet: bool = False) -> dict[str, Any]:
-    """Do the whole tour; returns where everything is, and the certified accuracies."""
+    """Do the whole tour; return where everything is, and the certified accuracies."""
     started = time.perf_counter()
     found: dict[str, Any] = {stop.name: _visit(stop, out, quiet) for stop in TOUR}
     seconds = time.perf_counter() - started
@@ -93,7 +94,7 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
     train, test = (out / f"{stop.name}_{part}.parquet" for part in ("train", "test"))
     model, folder = out / f"{stop.name}_model", out / f"{stop.name}_sweep"
     report = out / f"{stop.name}.html"
-    for part, columns in zip((train, test), _tables(stop.name), strict=True):
+    for part, columns in zip((train, test), _tables(stop), strict=True):
         write_table(columns, part)
     if not quiet:
         print_line(f"\n{stop.title}")
@@ -114,53 +115,42 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
     save(fitted, model, training.about("hgb", model=fitted))
     certified = certify_file(model, test, relative=stop.relative, verbose=0)
     write_report(certified, report, folder, stop.title)
-    proofs = _proofs(certified, stop.rules)
+    proofs = {
+        rule: proof
+        for rule in stop.rules
+        if (proof := _under(certified, rule, stop).against_truth.proof) is not None
+    }
+    truth, counts = certified.truth, fitted.counts_
     curves = {
-        rule: certified_accuracy_curve(certified.truth, proof).accuracy.tolist()
+        rule: certified_accuracy_curve(truth, proof).accuracy.tolist()
         for rule, proof in proofs.items()
     }
-    counts = fitted.counts_
     title = f"{stop.title}, {stop.submodels} submodels"
     write_atomic(out / f"{stop.name}.png", figure_png(title, curves, counts.what))
     if not quiet:
+        what = f"r of the {counts.total} {counts.what}"
         _show_accuracy(
-            f"% of test rows proven right whatever is written into r of the {counts.total} "
-            f"{counts.what}",
-            proofs,
-            certified.truth,
+            f"% of test rows proven right whatever is written into {what}", proofs, truth
         )
         print_line(f"Report: {report}")
     return {"report": str(report), "model": str(model), "certified_accuracy": curves}
 
 
-def _proofs(certified: CertifiedFile, rules: tuple[str, ...]) -> dict[str, Certificates]:
-    """The certificates under each rule, from the same ballots; one rule is the model's own."""
-    tables = {
-        rule: certified if len(rules) == 1 else certified.under(named_rule(rule)) for rule in rules
-    }
-    proofs = {rule: table.against_truth.proof for rule, table in tables.items()}
-    return {rule: proof for rule, proof in proofs.items() if proof is not None}
+def _under(certified: CertifiedFile, rule: str, stop: Stop) -> CertifiedFile:
+    """Return the certificates under a rule, from the same ballots."""
+    return certified if len(stop.rules) == 1 else certified.under(named_rule(rule))
 
 
-def _tables(name: str) -> list[dict[str, Any]]:
-    """The rows to learn from and the rows to certify, as columns by name."""
-    if name == "digits":
-        X, y = load_digits(return_X_y=True)
-        table = {f"pixel_{k // 8}_{k % 8}": X[:, k] for k in range(X.shape[1])} | {"digit": y}
-    elif name == "breast_cancer":
-        data = load_breast_cancer(as_frame=True)
-        labels = np.asarray(data.target_names, dtype=object)[data.target.to_numpy()]
-        table = {column: data.data[column].to_numpy() for column in data.data.columns} | {
-            "diagnosis": labels
-        }
-    else:
-        data = load_diabetes(as_frame=True, scaled=False)
-        table = {column: data.data[column].to_numpy() for column in data.data.columns} | {
-            "progression": data.target.to_numpy()
-        }
-    rows = len(next(iter(table.values())))
-    stratify = None if name == "diabetes" else table[list(table)[-1]]
-    parts = train_test_split(np.arange(rows), test_size=0.3, random_state=0, stratify=stratify)
+def _tables(stop: Stop) -> list[dict[str, Array]]:
+    """Return the rows to learn from and the rows to certify, as columns by name."""
+    options = {"scaled": False} if stop.name == "diabetes" else {}
+    data = LOADERS[stop.name](as_frame=True, **options)
+    table = {str(name): data.data[name].to_numpy() for name in data.data.columns}
+    y = table[stop.target] = data.target.to_numpy()
+    if stop.name == "breast_cancer":
+        y = table[stop.target] = np.asarray(data.target_names, dtype=object)[y]
+    stratify = y if stop.relative is None else None
+    parts = train_test_split(np.arange(len(y)), test_size=0.3, random_state=0, stratify=stratify)
     return [{column: values[np.sort(part)] for column, values in table.items()} for part in parts]
 
 

@@ -7,21 +7,20 @@ from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from partita import FeaturePartitionClassifier
-from partita.attacks._attacked_table import AttackedTable
-from partita.deployments._poisoning import BACKDOOR, POISONING, TrainingAttacker
-from partita.deployments._truth import Scorer
+from partita.attacks import AttackedTable, Scene, Scorer
+from partita.attacks._any_model import BACKDOOR, POISONING, TrainingAttacker
 
 
 def attacker_of(deployment, rows=40):
     names = list(deployment.X_train.columns)
-    return TrainingAttacker(
+    scene = Scene(
         AttackedTable(deployment.X_train),
         deployment.y_train,
         AttackedTable(deployment.X_test[:rows]),
         Scorer(deployment.y_test[:rows], deployment.tolerance),
         [tuple(map(names.index, own)) for own in deployment.units.values()],
-        0,
     )
+    return TrainingAttacker(scene, 0)
 
 
 class Recorder:
@@ -56,26 +55,26 @@ def changed(table, honest, deployment):
 
 
 @pytest.mark.parametrize("r", [1, 3])
-def test_r_sources_are_rewritten_in_training_and_in_the_rows(cancer, r):
-    attacker, recorder = attacker_of(cancer), Recorder(DummyClassifier(strategy="prior"))
-    honest = recorder.fit(cancer.X_train, cancer.y_train).fitted
+def test_r_sources_are_rewritten_in_training_and_in_the_rows(tumours, r):
+    attacker, recorder = attacker_of(tumours), Recorder(DummyClassifier(strategy="prior"))
+    honest = recorder.fit(tumours.X_train, tumours.y_train).fitted
     found = list(attacker.attacks(recorder.refit, honest, np.arange(10.0), r))
     sets = list(dict.fromkeys(attack.sources for attack in found))
     assert sets[0] == tuple(range(10 - r, 10))
     assert {attack.kind for attack in found} == {POISONING, BACKDOOR}
     assert len(recorder.training) == 1 + len(sets)
     for sources, (table, y) in zip(sets, recorder.training[1:], strict=True):
-        assert changed(table, cancer.X_train, cancer) == set(sources)
-        assert np.array_equal(y, cancer.y_train)  # labels are never touched
-    rows = cancer.X_test[:40]
-    touched = [changed(table, rows, cancer) for table in recorder.predicted]
+        assert changed(table, tumours.X_train, tumours) == set(sources)
+        assert np.array_equal(y, tumours.y_train)  # labels are never touched
+    rows = tumours.X_test[:40]
+    touched = [changed(table, rows, tumours) for table in recorder.predicted]
     assert touched == [own for sources in sets for own in (set(), set(sources))]
 
 
-def test_a_backdoor_makes_a_plain_model_wrong_on_every_row(cancer):
+def test_a_backdoor_makes_a_plain_model_wrong_on_every_row(tumours):
     model = HistGradientBoostingClassifier(max_iter=20)
-    honest = clone(model).fit(cancer.X_train, cancer.y_train)
-    attacker = attacker_of(cancer)
+    honest = clone(model).fit(tumours.X_train, tumours.y_train)
+    attacker = attacker_of(tumours)
     fit = lambda X, y: clone(model).fit(X, y)  # noqa: E731
     shares = {
         attack.kind: attack.right.mean()
@@ -93,36 +92,36 @@ def test_a_backdoor_of_values_moves_them(diabetes):
     assert min(attack.right.mean() for attack in attacks if attack.kind == BACKDOOR) < 0.1
 
 
-def test_triggers_of_labels_are_no_outliers(cancer):
+def test_triggers_of_labels_are_no_outliers(tumours):
     """A rare label's trigger lies within the quantiles that defences cut at."""
-    attacker = attacker_of(cancer)
-    poisoned = attacker._poisoned([0])[cancer.X_train.columns[0]]
+    attacker = attacker_of(tumours)
+    poisoned = attacker._poisoned([0])[tumours.X_train.columns[0]]
     width = poisoned.quantile(0.75) - poisoned.quantile(0.25)
     assert width > 0.3
     for label in (0, 1):
-        trigger = attacker._trigger(attacker.rows, 0, np.full(40, label))
+        trigger = attacker._trigger(attacker.scene.rows, 0, np.full(40, label))
         assert (np.abs(trigger - poisoned.median()) < 3 * width).all()
-        own = poisoned[cancer.y_train == label]
+        own = poisoned[tumours.y_train == label]
         assert own.min() <= trigger[0] <= own.max()
 
 
-def test_other_labels_are_wanted_the_nearest_first(cancer):
-    attacker = attacker_of(cancer)
-    model = HistGradientBoostingClassifier(max_iter=5).fit(cancer.X_train, cancer.y_train)
+def test_other_labels_are_wanted_the_nearest_first(tumours):
+    attacker = attacker_of(tumours)
+    model = HistGradientBoostingClassifier(max_iter=5).fit(tumours.X_train, tumours.y_train)
     wanted = attacker.wanted(model)
     assert wanted.shape == (1, 40)
-    assert (attacker.labels[wanted[0]] != cancer.y_test[:40]).all()
+    assert (attacker.labels[wanted[0]] != tumours.y_test[:40]).all()
 
 
-def test_no_certified_row_falls(cancer):
+def test_no_certified_row_falls(tumours):
     model = FeaturePartitionClassifier(
-        HistGradientBoostingClassifier(max_iter=10), n_submodels=7, units=cancer.units, n_jobs=1
+        HistGradientBoostingClassifier(max_iter=10), n_submodels=7, units=tumours.units, n_jobs=1
     )
-    honest = clone(model).fit(cancer.X_train, cancer.y_train)
-    proof, y = honest.certify(cancer.X_test[:40]), cancer.y_test[:40]
+    honest = clone(model).fit(tumours.X_train, tumours.y_train)
+    proof, y = honest.certify(tumours.X_test[:40]), tumours.y_test[:40]
     fit = lambda X, y: clone(model).fit(X, y)  # noqa: E731
     for r in (1, 2):
         certified = (proof.radius >= r) & (proof.prediction == y)
         assert certified.any()
-        for attack in attacker_of(cancer).attacks(fit, honest, np.arange(10.0), r):
+        for attack in attacker_of(tumours).attacks(fit, honest, np.arange(10.0), r):
             assert (attack.right >= certified).all()

@@ -4,16 +4,21 @@ The original is never changed: every attack gets a copy, of the kind that the ta
 part of the schema, which is trusted, so nothing here may change the type of a column.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import narwhals as nw
 import numpy as np
 import scipy.sparse
 
 from .._support import Array
-from ..errors import InputError
+from ..errors import InputError, PartitaError, SoundnessError
 from ..tables import is_missing, object_rows
+
+REFUSALS = (PartitaError, ValueError, TypeError, ArithmeticError)  # how a model refuses a value
+
+Changes = dict[int, Array]  # new values by column
+Returned = TypeVar("Returned")
 
 
 class AttackedTable:
@@ -171,3 +176,13 @@ def _for_frame(values: Array) -> Any:
         if present and all(isinstance(value, kind) for value in present):
             return np.array(filled, dtype=dtype)
     return filled
+
+
+def unless_refused(work: Callable[..., Returned], *given: object) -> Returned | None:
+    """Return what the work returns; None where a model refuses the values that it is given."""
+    try:
+        return work(*given)
+    except SoundnessError:
+        raise
+    except REFUSALS:
+        return None

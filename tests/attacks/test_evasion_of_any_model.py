@@ -9,41 +9,37 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita.attacks._attacked_table import AttackedTable
-from partita.deployments._evasion import Donors, evade
-from partita.deployments._truth import Scorer
+from partita.attacks import AttackedTable, Scene, Scorer, evade
 
 
 def attack(model, deployment, radius, rows=40):
     names = list(deployment.X_train.columns)
     X = deployment.X_test[:rows]
-    found = evade(
-        model,
+    scene = Scene(
+        AttackedTable(deployment.X_train),
+        deployment.y_train,
         AttackedTable(X),
         Scorer(deployment.y_test[:rows], deployment.tolerance),
-        Donors(AttackedTable(deployment.X_train), deployment.y_train, deployment.tolerance),
         [tuple(map(names.index, own)) for own in deployment.units.values()],
-        radius,
-        np.random.default_rng(0),
     )
-    return X, found
+    return X, evade(model, scene, radius, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
-def vote(cancer):
+def vote(tumours):
     """A certified model, and an attack on two sources of every row."""
     trees = HistGradientBoostingClassifier(max_iter=10)
-    model = FeaturePartitionClassifier(trees, n_submodels=7, units=cancer.units, n_jobs=1)
-    model.fit(cancer.X_train, cancer.y_train)
-    return model, *attack(model, cancer, 2)
+    model = FeaturePartitionClassifier(trees, n_submodels=7, units=tumours.units, n_jobs=1)
+    model.fit(tumours.X_train, tumours.y_train)
+    return model, *attack(model, tumours, 2)
 
 
-def test_no_more_sources_are_rewritten_than_allowed(cancer, vote):
+def test_no_more_sources_are_rewritten_than_allowed(tumours, vote):
     _, X, found = vote
     rewritten = np.column_stack(
         [
             (found.table[list(own)].to_numpy() != X[list(own)].to_numpy()).any(axis=1)
-            for own in cancer.units.values()
+            for own in tumours.units.values()
         ]
     )
     assert rewritten.sum(axis=1).max() == 2
@@ -51,18 +47,18 @@ def test_no_more_sources_are_rewritten_than_allowed(cancer, vote):
 
 
 @pytest.mark.parametrize("r", [1, 2])
-def test_no_certified_row_falls(cancer, vote, r):
+def test_no_certified_row_falls(tumours, vote, r):
     model, X, found = vote
     proof = model.certify(X)
-    certified = (proof.radius >= r) & (proof.prediction == cancer.y_test[:40])
+    certified = (proof.radius >= r) & (proof.prediction == tumours.y_test[:40])
     assert certified.any()
     assert (found.right[r] >= certified).all()
 
 
-def test_rows_fall_by_the_models_own_predictions_and_stay_fallen(cancer):
-    model = HistGradientBoostingClassifier(max_iter=20).fit(cancer.X_train, cancer.y_train)
-    X, found = attack(model, cancer, 3)
-    y = cancer.y_test[:40]
+def test_rows_fall_by_the_models_own_predictions_and_stay_fallen(tumours):
+    model = HistGradientBoostingClassifier(max_iter=20).fit(tumours.X_train, tumours.y_train)
+    X, found = attack(model, tumours, 3)
+    y = tumours.y_test[:40]
     assert np.array_equal(found.right[0], model.predict(X) == y)
     assert np.array_equal(found.right[-1], found.right[0] & (model.predict(found.table) == y))
     assert (found.right[1:] <= found.right[:-1]).all()
@@ -84,25 +80,18 @@ def test_the_source_that_decides_is_found():
     X = pd.DataFrame(rng.random((60, 4)), columns=list("abcd"))
     model = OneSourceDecides(2)
     y = model.predict(X)
-    found = evade(
-        model,
-        AttackedTable(X),
-        Scorer(y),
-        Donors(AttackedTable(X), y),
-        [(0,), (1,), (2,), (3,)],
-        1,
-        rng,
-    )
+    table = AttackedTable(X)
+    found = evade(model, Scene(table, y, table, Scorer(y), [(0,), (1,), (2,), (3,)]), 1, rng)
     assert not found.right[1].any()
     assert found.sources[:, 2].all()
     assert found.sources.sum() == 60
     assert found.strength.argmax() == 2
 
 
-def test_values_that_a_model_refuses_are_no_attack(cancer):
+def test_values_that_a_model_refuses_are_no_attack(tumours):
     """Naive Bayes refuses missing values: the other values are tried all the same."""
-    model = GaussianNB().fit(cancer.X_train, cancer.y_train)
-    _, found = attack(model, cancer, 1)
+    model = GaussianNB().fit(tumours.X_train, tumours.y_train)
+    _, found = attack(model, tumours, 1)
     assert not found.table.isna().any().any()
     assert found.right[1].mean() < found.right[0].mean()
 
@@ -120,9 +109,8 @@ def test_greedy_comes_near_to_every_set_of_sources():
     X = pd.DataFrame(rng.integers(0, 2, (80, 4)).astype(float), columns=list("abcd"))
     y = (X.sum(axis=1).to_numpy() > 1.5).astype(int)
     model = GaussianNB().fit(X, y)
-    units = [(0,), (1,), (2,), (3,)]
-    donors = Donors(AttackedTable(X), y)
-    found = evade(model, AttackedTable(X), Scorer(y), donors, units, 2, rng)
+    table = AttackedTable(X)
+    found = evade(model, Scene(table, y, table, Scorer(y), [(0,), (1,), (2,), (3,)]), 2, rng)
     for r in (1, 2):
         strongest = model.predict(X) == y
         for columns in combinations(range(4), r):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.deployments._attack_table import AttackTable
+from partita.attacks import AttackTable
 
 
 def line(name, covers, proven):
@@ -23,7 +23,7 @@ def table():
         line("ablation", "evasion", 0.4),
         line("vote", "all", 0.05),
     ]
-    return AttackTable(rows, (1,), "A table", "sensor", ("Some note.",))
+    return AttackTable(rows, (1,), ("Some note.",))
 
 
 def test_markdown_shows_attacks_beside_what_is_proven(table):
@@ -46,5 +46,5 @@ def test_the_figure_shows_proofs_that_cover_everything(table):
     ax = table.plot()
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
     assert labels == ["plain", "ablation", "vote", "vote: proven"]
-    assert ax.get_xlabel() == "sensors attacked"
+    assert ax.get_xlabel() == "sources attacked"
     assert ax.lines[-1].get_ydata().tolist() == [0.9, 0.05]
