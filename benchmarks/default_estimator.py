@@ -22,7 +22,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, loa
 from sklearn.model_selection import train_test_split
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
-from partita.ensemble._default_estimator import TableBoostingClassifier, TableBoostingRegressor
+from partita.ensemble._table_estimators import TableBoostingClassifier, TableBoostingRegressor
 from partita.metrics import certified_accuracy
 
 SEEDS = range(5)

@@ -169,8 +169,9 @@ def learners(name, folder):
     found = json.loads(file.read_text()) if file.exists() else {}
     table = load(name, folder)
     table.most_rows = MOST_ROWS
-    default = (LeaveOutRegressor if table.is_regression else LeaveOutClassifier)._default_estimator
-    for one, model in (estimators(table) | {"default": default()}).items():
+    ensemble = LeaveOutRegressor() if table.is_regression else LeaveOutClassifier()
+    default = ensemble.unfitted_submodel()
+    for one, model in (estimators(table) | {"default": default}).items():
         if one in found or one not in LEARNERS:
             continue
         results = []

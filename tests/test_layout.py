@@ -1,6 +1,7 @@
 """The layout: imports follow the data's direction, and modules inside packages are private."""
 
 import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,67 @@ def test_no_package_imports_another_ones_private_modules():
         if other.split(".")[:2] != module.split(".")[:2]
     ]
     assert not wrong, "\n".join(wrong)
+
+
+def private_members(path: Path) -> set[str]:
+    """The members with one leading underscore of a module's classes."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ClassDef):
+            for one in node.body:
+                if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
+                    names.add(one.name)
+                elif isinstance(one, ast.AnnAssign):
+                    names.add(ast.unparse(one.target))
+                elif isinstance(one, ast.Assign):
+                    names |= {ast.unparse(target) for target in one.targets}
+        elif ast.unparse(node).startswith("self._") and isinstance(node, ast.Attribute):
+            names |= {node.attr} if isinstance(node.ctx, ast.Store) else set()
+    return {name for name in names if name.startswith("_") and not name.startswith("__")}
+
+
+def package_of(module: str) -> str:
+    return ".".join(module.split(".")[:2])
+
+
+DEFINED_IN: dict[str, set[str]] = {}  # the packages whose classes have each private member
+for _module, _path in MODULES.items():
+    for _name in private_members(_path):
+        DEFINED_IN.setdefault(_name, set()).add(package_of(_module))
+
+
+def private_reads(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """The private attributes that a module uses of anything but ``self`` and ``cls``."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+            owner = ast.unparse(node.value)
+            if owner not in ("self", "cls", "type(self)", "super()"):
+                yield node.lineno, node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "hasattr"):
+            name = node.args[1]
+            if isinstance(name, ast.Constant) and str(name.value).startswith("_"):
+                yield node.lineno, str(name.value)
+
+
+def test_no_package_uses_another_ones_private_attributes():
+    """A name that no other package of ours defines is a library's, or the reader's own."""
+    wrong = [
+        f"{module}:{line} uses {name}, which {', '.join(sorted(DEFINED_IN[name]))} defines"
+        for module, path in MODULES.items()
+        if not module.startswith("partita.deployments.")
+        for line, name in private_reads(ast.parse(path.read_text(encoding="utf-8")))
+        if name in DEFINED_IN and package_of(module) not in DEFINED_IN[name]
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    "line", ["model._scores(X)", "model.inner._counts = 3", "getattr(model, '_scores')"]
+)
+def test_a_private_attribute_of_another_package_is_found(line):
+    (found,) = private_reads(ast.parse(line))
+    assert found[1] in DEFINED_IN
+    assert not list(private_reads(ast.parse("self._scores(X); cls._scores; super()._scores()")))
 
 
 def test_nothing_imports_an_entry_point():

@@ -20,7 +20,7 @@ Y = load_breast_cancer().target
 
 def plan_of(estimator, **settings):
     """The table, the target and the plan of an ensemble of three submodels."""
-    return FeaturePartitionClassifier(estimator, n_submodels=3, **settings)._plan(FRAME, Y)
+    return FeaturePartitionClassifier(estimator, n_submodels=3, **settings).plan(FRAME, Y)
 
 
 class Sees(ClassifierMixin, BaseEstimator):

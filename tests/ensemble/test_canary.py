@@ -16,7 +16,7 @@ from partita import (
     SubmodelWarning,
     fit_parquet,
 )
-from partita.ensemble._canary import canaries
+from partita.ensemble._soundness import canaries
 
 CANCER, TUMOUR = load_breast_cancer(return_X_y=True)
 

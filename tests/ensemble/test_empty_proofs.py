@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import EmptyProofWarning, FeaturePartitionClassifier
-from partita.ensemble._empty_proofs import constant_warnings, is_nearly_constant
+from partita.ensemble._tasks import constant_warnings, is_nearly_constant
 
 NAMES = np.array(["no", "yes"])
 

@@ -14,7 +14,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from partita import FeaturePartitionClassifier, InputError, SubmodelError, SubmodelWarning
 from partita.ensemble import FixedVote
-from partita.ensemble._fallback import fallback_scores
 from partita.tables import open_table
 
 X, Y = load_wine(return_X_y=True)
@@ -32,14 +31,14 @@ def test_it_is_a_clone_fitted_on_all_columns():
     assert not hasattr(fallback, "classes_")
     expected = GaussianNB().fit(X, NAMES)
     scores = np.log(np.maximum(expected.predict_proba(X), 1e-9))
-    assert np.allclose(fallback_scores(clf, open_table(X)), scores)
+    assert np.allclose(clf.fallback_scores(open_table(X)), scores)
     assert np.array_equal(clf.fallback_model_.predict(X), expected.predict(X))
 
 
 def test_it_is_seeded_by_the_ensemble():
     trees = ExtraTreesClassifier(5, max_features=1, max_depth=2)
     scores = [
-        fallback_scores(gated(fallback=trees, random_state=seed).fit(X, Y), open_table(X))
+        gated(fallback=trees, random_state=seed).fit(X, Y).fallback_scores(open_table(X))
         for seed in (0, 0, 1)
     ]
     assert np.array_equal(scores[0], scores[1])

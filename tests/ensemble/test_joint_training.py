@@ -7,8 +7,8 @@ from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError, SubmodelError
-from partita.ensemble._ballots import LOWEST
-from partita.ensemble._joint_training import trains_jointly
+from partita.ensemble._plan import trains_jointly
+from partita.ensemble._submodels import LOWEST
 
 X, Y = load_wine(return_X_y=True)
 

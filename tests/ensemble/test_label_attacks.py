@@ -15,8 +15,8 @@ from partita import (
     InputError,
     SubmodelWarning,
 )
-from partita.ensemble._failures import FixedVote
-from partita.ensemble._label_attacks import assign_rows
+from partita.ensemble._submodels import FixedVote
+from partita.ensemble._target import assign_rows
 from partita.rules import Median, Tournament
 
 X, Y = load_wine(return_X_y=True)

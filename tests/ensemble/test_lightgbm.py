@@ -10,8 +10,7 @@ from sklearn.preprocessing import OrdinalEncoder, StandardScaler
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.ensemble import _batches
-from partita.ensemble._batches import fit_submodel
-from partita.ensemble._lightgbm import needs_all_rows, reads_sequences
+from partita.ensemble._batches import fit_submodel, needs_all_rows, reads_sequences
 from partita.tables import open_table
 
 FRAME = load_breast_cancer(as_frame=True).frame.iloc[:, :9]
@@ -36,7 +35,7 @@ def test_the_same_trees_grow_from_a_sequence_as_from_the_table(
     clf = ensemble(
         model(n_estimators=5, subsample=0.7, subsample_freq=1, verbose=-1), n_submodels=3
     )
-    table, y, plan = clf._plan(FRAME, Y)
+    table, y, plan = clf.plan(FRAME, Y)
     own = plan.columns[1]
     whole = plan.submodel(1).fit(FRAME.iloc[:, own], y)
     sizes = []

@@ -30,7 +30,7 @@ from partita import (
     SubmodelWarning,
 )
 from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
-from partita.ensemble._masked_training import COPIES, accepts_missing, masked_rows
+from partita.ensemble._leave_out import COPIES, accepts_missing, masked_rows
 from partita.tables import open_table
 from tests.ensemble.type_reader import TypeReader
 
@@ -320,7 +320,7 @@ def test_a_sparse_matrix_is_refused():
 
 def test_masked_rows_follow_from_the_seed():
     clf = LeaveOutClassifier(FAST, n_groups=4, training="trusted").fit(X, Y)
-    table, target, plan = clf._plan(X, Y)
+    table, target, plan = clf.plan(X, Y)
     hidden = clf._hidden_columns()
     first, second = (masked_rows(table, target, plan, hidden) for _ in range(2))
     assert np.array_equal(first[0], second[0], equal_nan=True)

@@ -25,9 +25,7 @@ from partita.tables import Table, open_table
 
 def both(model, X):
     """The ballots of one pass, and those of the submodels one by one."""
-    together = model._scores_together(model._open(X, reset=False))
-    one_by_one = list(model._scores_one_by_one(model._open(X, reset=False)))
-    return together, np.stack(one_by_one, axis=1)
+    return model._scores_together(model.read(X)), model._scores_apart(model.read(X))
 
 
 def assert_same(model, X):
@@ -131,7 +129,7 @@ def test_a_submodel_without_a_fit_casts_its_fixed_vote():
         model = FeaturePartitionClassifier(Refuses(), n_submodels=4, on_failure="vote").fit(X, y)
     fixed = [t for t, one in enumerate(model.estimators_) if not isinstance(one, Refuses)]
     assert len(fixed) == 1
-    assert model._scores_together(model._open(X, reset=False)) is None  # a class of the user's
+    assert model._scores_together(model.read(X)) is None  # a class of the user's
     for one in model.estimators_:
         if isinstance(one, Refuses):
             one.__class__ = TableBoostingClassifier
@@ -165,7 +163,7 @@ def test_a_value_that_is_refused_stops_one_submodel_alone():
     new = X[:6].astype({"b": object})
     new.loc[2, "b"] = "no number"
     model = FeaturePartitionClassifier(n_submodels=4, random_state=0).fit(X, y)
-    assert model._scores_together(model._open(new, reset=False)) is None
+    assert model._scores_together(model.read(new)) is None
     with pytest.raises(SubmodelError, match="'no number' where training had numbers"):
         model.predict(new)
     model.set_params(on_failure="vote")

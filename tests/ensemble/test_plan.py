@@ -79,14 +79,14 @@ def test_under_label_attacks_a_submodel_learns_its_own_labels_only():
     clf = FeaturePartitionClassifier(
         GaussianNB(), n_submodels=3, label_attacks="rows", classes=[0, 1, 2]
     )
-    table, y, plan = clf._plan(X, Y)
+    table, y, plan = clf.plan(X, Y)
     owner = plan.owner(table.n_rows)
     for t in range(3):
         rows, labels, _ = plan.training_rows(y, owner, t)
         assert np.array_equal(rows, np.flatnonzero(owner == t))
         assert np.array_equal(labels, Y[rows])
     clf.set_params(label_attacks="labels")
-    table, y, plan = clf._plan(X, Y)
+    table, y, plan = clf.plan(X, Y)
     rows, labels, _ = plan.training_rows(y, owner, 1)
     assert rows is None
     assert np.array_equal(labels, np.where(owner == 1, Y, -1))
@@ -96,7 +96,7 @@ def test_a_target_that_cannot_be_encoded_never_raises():
     strange = np.array([0, "two", None, np.nan, [1], 2], dtype=object)
     _, _, plan = FeaturePartitionClassifier(
         GaussianNB(), n_submodels=3, label_attacks="rows", classes=[0, 1, 2]
-    )._plan(X, Y)
+    ).plan(X, Y)
     assert plan.encode_target(strange).tolist() == [0, -1, -1, -1, -1, 2]
-    _, _, plan = FeaturePartitionClassifier(GaussianNB(), n_submodels=3)._plan(X, Y)
+    _, _, plan = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).plan(X, Y)
     assert plan.encode_target(strange) is strange  # labels are trusted: as they are

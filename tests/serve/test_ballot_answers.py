@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from partita.ensemble._ballots import LOWEST
+from partita.ensemble._submodels import LOWEST
 from partita.serve._asking import MalformedReplyError
 from partita.serve._ballot_answers import answer_bytes, most_bytes, read_answer
 

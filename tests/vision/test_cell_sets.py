@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from partita.ensemble._ballots import FLOOR
+from partita.ensemble._submodels import FLOOR
 from partita.vision._cell_sets import CellSets
 from partita.vision._images import as_images
 

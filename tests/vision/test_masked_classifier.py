@@ -9,7 +9,7 @@ from sklearn.base import clone
 from torch import nn
 
 from partita import FeaturePartitionClassifier, InputError
-from partita.ensemble._ballots import FLOOR
+from partita.ensemble._submodels import FLOOR
 from partita.metrics import certified_accuracy
 from partita.vision._masked_submodel import MaskedSubmodel
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from partita import InputError
-from partita.ensemble._ballots import FLOOR
+from partita.ensemble._submodels import FLOOR
 from partita.vision import _training as training
 from partita.vision._pixel_sets import PixelSets
 from partita.vision._training import _Training, clip_each_network, train

@@ -27,9 +27,9 @@ from partita import (
     store,
 )
 from partita.ensemble import _batches as batches
-from partita.ensemble._canary import canaries
+from partita.ensemble._soundness import canaries
 from partita.rules import Median, Tournament
-from partita.store._save import UnfinishedModel
+from partita.store._unfinished import UnfinishedModel
 from partita.tables import FileTable
 from partita.workflow._training_table import open_training
 
@@ -310,7 +310,7 @@ def test_partial_fit_of_values_and_of_own_rows(table, tmp_path):
         fit_parquet(reg, table, "value", tmp_path / "m", ignore=["part", "y"], batch_rows=40)
     )
     training = open_training(table, "value", units_ignoring("part", "y"), "regression")
-    _, _, plan = reg._plan(training.table, training.y)
+    _, _, plan = reg.plan(training.table, training.y)
     owner = plan.owner(ROWS)
     X, y = (
         cancer()[[COLUMNS[column] for column in plan.columns[1]]].astype(np.float64)[owner == 1],

@@ -31,7 +31,7 @@ from partita import (
 from partita.selection import sweep
 from partita.selection._choose_file import Objective, choose_file
 from partita.selection._sweep_grid import Grid, Trial
-from partita.store._save import UnfinishedModel
+from partita.store._unfinished import UnfinishedModel
 from partita.tables import footers_of
 from partita.workflow import _cluster, _submodel_task
 from partita.workflow._fit_parquet import _resume_key
@@ -298,7 +298,7 @@ def test_equal_keys_mean_equal_plans(world):
             value = int(rng.integers(4)) if name == "n_jobs" else getattr(drawn, name)
             if name != "units" or not {"c5"} & {c for u in (value or {}).values() for c in u}:
                 other.set_params(**{str(name): value})
-        plans = [one._plan(training.table, training.y)[2] for one in (model, other)]
+        plans = [one.plan(training.table, training.y)[2] for one in (model, other)]
         keys = [
             json.dumps(_resume_key(one, plan, about, training, batch_rows))
             for one, plan in zip((model, other), plans, strict=True)

@@ -11,7 +11,7 @@ from partita import (
 )
 from partita.ensemble import _batches as batches
 from partita.ensemble._plan import Plan
-from partita.store._save import UnfinishedModel
+from partita.store._unfinished import UnfinishedModel
 from partita.tables import NUMBER, CellError
 from partita.workflow._submodel_task import TrainingData, fit_and_store
 from partita.workflow._training_table import open_training
@@ -25,7 +25,7 @@ def test_a_submodel_reads_its_own_columns_alone(table, tmp_path):
     destroy(table / "b.parquet", "c4")
     training = open_training(table, "y", units_ignoring("part", "value"))
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5)
-    _, _, plan = clf._plan(training.table, training.y)
+    _, _, plan = clf.plan(training.table, training.y)
     source, place = TrainingData.of(training), UnfinishedModel(tmp_path / "m")
     for estimator in (GaussianNB(), BOOSTED):
         plan = Plan(estimator, plan.columns, plan.names, plan.seed, plan.classes, may_fail=True)

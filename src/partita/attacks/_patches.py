@@ -3,6 +3,7 @@
 import numpy as np
 
 from .._support import Array
+from ..partition import LeaveOut
 from ..patches import certify_patches
 from ._evasion import Evader, RewrittenRows
 
@@ -18,17 +19,18 @@ def patch_attacks(evader: Evader, side: int) -> tuple[Array, list[RewrittenRows]
     """
     claims = evader.claims
     model = claims.model
-    height, width = map(int, model.image_shape[:2])
+    sets, shape = model.partition_, model.image_shape
+    assert shape is not None  # else there are no patches to attack
+    height, width = map(int, shape[:2])
     if (
         model.task != "classification"
+        or isinstance(sets, LeaveOut)
         or model.gate_
         or side > min(height, width)
         or len(model.units_) != height * width
     ):
         return None
-    proof = certify_patches(
-        claims.ballots, model.partition_, model.image_shape, (side, side), claims.certified.rule
-    )
+    proof = certify_patches(claims.ballots, sets, shape, (side, side), claims.certified.rule)
     if not (proof.radius >= 1).any():
         return None
     gains, choices = evader.gains(claims.goals.of_rows(claims.ballots)[0])

@@ -237,8 +237,8 @@ def _measured_line(
 
 def _covers(certifier: Any) -> str:
     """What a method's certificates cover; "?" where that is not known."""
-    if hasattr(certifier, "_covers"):  # a class that is imported late
-        return ", ".join(certifier._covers)
+    if hasattr(certifier, "covers"):  # a class that is imported late
+        return ", ".join(certifier.covers)
     if getattr(certifier, "trusts_training", False):
         return EVASION
     known = [", ".join(attacks) for cls, attacks in COVERS.items() if isinstance(certifier, cls)]

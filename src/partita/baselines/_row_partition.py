@@ -36,7 +36,7 @@ from ..ensemble import (
 from ..errors import InputError, SubmodelWarning
 from ..partition import Overlap, strided_partition
 from ..rules import Median, Rule, Tournament, named_rule, vote_shares
-from ..tables import Table, one_row
+from ..tables import Table
 from ._canonical_rows import CanonicalRows, bucket_of, constant_labels, labels_of
 
 ROW_TO_PREDICT = "the row being predicted"
@@ -334,7 +334,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         fixed = np.zeros(len(self.classes_), dtype=np.float32)  # no opinion: a constant
         score = partial(class_scores, classes=self.classes_)
         jobs = (
-            (score, model, rows.take(), one_row, len(rows), fixed, f"submodel {t}", True)
+            (score, model, rows.take(), fixed, f"submodel {t}", True)
             for t, model in enumerate(self.estimators_)
         )
         n_jobs = self.n_jobs if len(rows) >= FEW_ROWS else 1

@@ -9,30 +9,35 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._ballots import FLOOR, class_scores, has_scores
-    from ._base import Ensemble
+    from ._base import FEW_ROWS, Ensemble
     from ._batches import check_batches, fit_submodel
-    from ._canary import CANARY_CURE, canaries
-    from ._classifier import FeaturePartitionClassifier
-    from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
-    from ._empty_proofs import CURE, ENOUGH_ROWS, is_nearly_constant
-    from ._failures import FixedVote, failure_banner, fit_one, score_one, warn_of_failures
-    from ._fallback import fallback_scores
+    from ._feature_partition import FeaturePartitionClassifier, FeaturePartitionRegressor
     from ._full_model import fit_full_model, full_predictions
-    from ._joint_training import trains_jointly, were_trained_jointly
-    from ._leave_out import LeaveOutEnsemble
-    from ._leave_out_classifier import LeaveOutClassifier
-    from ._leave_out_regressor import LeaveOutRegressor
+    from ._leave_out import LeaveOutClassifier, LeaveOutEnsemble, LeaveOutRegressor
     from ._one_pass import scores_rows_apart
-    from ._plan import Plan, seeds
+    from ._plan import Plan, seeds, trains_jointly, were_trained_jointly
     from ._protocol import FittedEnsemble
-    from ._regressor import FeaturePartitionRegressor
-    from ._scoring import FEW_ROWS
     from ._silent_sources import DETECT, columns_that_may_lack
-    from ._soundness import is_balanced
-    from ._table_estimator import TableEstimator
-    from ._table_trees import TableTreesClassifier, TableTreesRegressor
+    from ._soundness import CANARY_CURE, canaries, is_balanced
+    from ._submodels import (
+        FLOOR,
+        FixedVote,
+        class_scores,
+        failure_banner,
+        fit_one,
+        has_scores,
+        score_one,
+        warn_of_failures,
+    )
+    from ._table_estimators import (
+        TableBoostingClassifier,
+        TableBoostingRegressor,
+        TableEstimator,
+        TableTreesClassifier,
+        TableTreesRegressor,
+    )
     from ._target import classes_of, numeric_target, target_array
+    from ._tasks import CURE, ENOUGH_ROWS, is_nearly_constant
 
 __all__ = [
     "FeaturePartitionClassifier",

@@ -1,20 +1,21 @@
-"""What the classifier and the regressor share: the table, the plan of the fit, submodels, ballots.
+"""What all ensembles share: the plan of a fit, fitting and scoring submodels, ballots, and proofs.
 
 Proofs are made by the rule, from ballots alone. Nothing computed from several units may reach a
 submodel: values are read column by column, and preprocessing is fitted inside a submodel.
 """
 
 import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import scipy.sparse
 from sklearn import get_config
 from sklearn.base import BaseEstimator, clone
-from sklearn.utils import check_random_state, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils import Tags, check_random_state, get_tags
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -23,73 +24,67 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._support import Array, run_each
+from .._support import Array, Estimator, TableLike, on_one_thread, run_each
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
-from ..errors import EmptyProofWarning, InputError
-from ..partition import Columns, Overlap, Partition, Units, choose_partition, choose_units
-from ..rules import Gated, Rule, named_rule
+from ..errors import EmptyProofWarning, InputError, SubmodelWarning
+from ..partition import Columns, LeaveOut, Overlap, Partition, Units, choose_units
+from ..rules import Gated, Rule, with_silence
 from ..tables import Table, open_table
-from ._canary import GlobalGenerator, canaries, sample_rows
-from ._failures import FixedVote, fit_one, warn_of_failures
-from ._hooks import TaskHooks
-from ._joint_training import (
+from ._one_pass import TreeScore, one_pass
+from ._plan import (
+    Plan,
     check_joint_settings,
     fit_jointly,
     joint_ballots,
     trains_jointly,
     were_trained_jointly,
 )
-from ._label_attacks import assign_rows, check_constants, semi_supervised
-from ._plan import Plan
-from ._scoring import Scoring
-from ._silent_sources import (
-    completed,
-    fallback_beside_silence,
-    read_silence,
-    scores_of_voters,
+from ._protocol import FittedEnsemble
+from ._silent_sources import by_rows, completed, read_silence, without_silent_cells
+from ._soundness import (
+    GlobalGenerator,
+    canaries,
+    check_same_fit,
+    check_same_scores,
+    check_settings,
+    is_balanced,
+    sample_rows,
+    shares_a_generator,
+    wants_integers,
 )
-from ._soundness import check_settings, is_balanced, shares_a_generator, wants_integers
+from ._submodels import FixedVote, Score, fit_one, score_one, warn_of_failures
+from ._target import Target, assign_rows, check_constants, semi_supervised
+
+FEW_ROWS = 1000  # for fewer rows starting threads takes longer than scoring
+
+Reader = Callable[[int, Array | None], TableLike]  # submodel t's part of some rows; None: of all
 
 
-class Ensemble(Scoring, TaskHooks, BaseEstimator):
+class Ensemble(FittedEnsemble, BaseEstimator):
     """What all estimators share, whatever sets of units they fit submodels on."""
 
     # parameters, stored by __init__
-    estimator: Any
-    partition: Any
-    units: Any
-    trusted: Any
+    estimator: Estimator
+    partition: object
+    units: object
+    trusted: Sequence[object]
     strict: bool
-    on_failure: str
-    random_state: Any
+    random_state: object
     n_jobs: int | None
-    verbose: int
+    warnings_: list[str]
 
     # parameters of some estimators
-    image_shape: Any = None
+    image_shape: Sequence[int] | None = None
     label_attacks: str | None = None
-    classes: Any = None
-    fallback: Any = None
+    classes: object = None
+    fallback: Estimator = None
     gate: int = 1
     spread: int = 1
 
-    # set by fit
-    estimators_: Any
-    partition_: Any  # Partition, Overlap or LeaveOut
-    units_: Units
-    rule_: Any
-    counts_: Counts
-    fixed_ballot_: Array
-    kinds_: Any
-    labels_in_: Any
-    numeric_: Any
-    classes_: Array  # of a classifier
-    n_features_in_: int
-    feature_names_in_: Array
-    warnings_: list[str]
-
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _default_estimator: ClassVar[Estimator]
+    _other_task: ClassVar[str]  # the estimator for it
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
         "units": "no_validation",  # choose_units says what is wrong with them
         "trusted": "no_validation",
@@ -102,7 +97,7 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
 
     # ---- fit ----
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: TableLike, y: Target, sample_weight: object = None) -> Self:
         """Fit one submodel on each set of columns.
 
         Parameters
@@ -129,40 +124,46 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         SoundnessError
             If a submodel is another when it is fitted again, so that no radius would hold.
         """
-        return self._fit(X, y, sample_weight)
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit one submodel on each set of columns."""
-        table, target, plan = self._plan(X, y, sample_weight)
+        table, target, plan = self.plan(X, y, sample_weight)
         if trains_jointly(plan.estimator):
-            check_joint_settings(self, plan.estimator, sample_weight)
+            check_joint_settings(plan, sample_weight)
             submodels = fit_jointly(clone(plan.estimator), table, target, plan.columns, plan.seed)
             self._fit_fallback(table, target, plan, sample_weight)
             self.estimators_ = submodels
             return self
-        owner = plan.owner(table.n_rows)
-        order = [*range(len(plan)), *canaries(len(plan), table.n_rows)]  # fitted again at the end
-        jobs = (plan.fit_arguments(table, target, owner, t) for t in order)
-        generator = GlobalGenerator()
-        models = list(
-            run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.serial)
-        )
-        fitted, again = models[: len(plan)], models[len(plan) :]
-        causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
-        banner = warn_of_failures(causes, len(plan))
-        generator.check(self.strict)
-        scores = self._check_canaries(table, plan, fitted, again)
+        fitted, scores = self._fit_submodels(table, target, plan)
         self._fit_fallback(table, target, plan, sample_weight)
         self.estimators_ = fitted
-        fallback = self._fallback_scores(table, sample_rows(table.n_rows))
+        fallback = self.fallback_scores(table, rows=sample_rows(table.n_rows))
         empty = self._constant_warnings(self.ballots_from(scores, fallback), target)
         for message in empty:
-            warnings.warn(message, EmptyProofWarning, stacklevel=3)
-        self.warnings_ = [*banner, *empty]
+            warnings.warn(message, EmptyProofWarning, stacklevel=2)
+        self.warnings_ = [*self.warnings_, *empty]
         return self
 
-    def _plan(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[Table, Array, Plan]:
-        """Do all of a fit but the submodels: return the table, the target and the plan."""
+    def plan(
+        self, X: TableLike, y: Target, sample_weight: object = None
+    ) -> tuple[Table, Array, Plan]:
+        """Do all of a fit but the submodels.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, sparse matrix or Table
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        Table
+            The rows.
+        array of shape (n_samples,)
+            The target, as submodels learn it.
+        Plan
+            What is decided before the first submodel is fitted.
+        """
         self._validate_params()
         self.warnings_ = []
         # a fit that fails leaves an unfitted ensemble behind, not a half-new one
@@ -178,18 +179,16 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
             )
         estimator = self.unfitted_submodel()
         self._choose_rule(estimator, target, sample_weight)
-        check_settings(self, estimator)
+        check_settings(estimator, self.random_state, self.strict)
         if self.label_attacks == "labels":
             estimator = semi_supervised(estimator)
         fit_params = self._fit_params(estimator, target, sample_weight)
-        names = self._column_names(table)
-        columns = Columns(names, table.labels)
-        seed = self._seed()
+        columns, seed = self._columns(table), self._seed()
         self.units_ = choose_units(self.units, columns, self.trusted, self.image_shape)
         if hasattr(self.partition, "check_disjoint"):
             self.partition.check_disjoint(table, self.strict)
         self.partition_ = self._choose_sets(columns, seed)
-        self.counts_ = self._counts(names, table.n_rows)
+        self.counts_ = self._counts(columns.names, table.n_rows)
         self.kinds_ = table.kinds
         self.fixed_ballot_ = self._fixed_ballot(target)
         submodels = range(len(self.partition_))
@@ -208,16 +207,48 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         )
         return table, target, plan
 
-    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
-        """Check the estimator, and set the rule of this fit if it is known by now."""
-        raise NotImplementedError
+    def _fit_submodels(
+        self, table: Table, target: Array, plan: Plan
+    ) -> tuple[list[Estimator], Array]:
+        """Fit one submodel on each set of columns, and some again; return sample rows' ballots."""
+        owner = plan.owner(table.n_rows)
+        order = [*range(len(plan)), *canaries(len(plan), table.n_rows)]  # fitted again at the end
+        jobs = (plan.fit_arguments(table, target, owner, t) for t in order)
+        generator = GlobalGenerator()
+        models = list(
+            run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.serial)
+        )
+        fitted, again = models[: len(plan)], models[len(plan) :]
+        causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
+        self.warnings_ = warn_of_failures(causes, len(plan))
+        generator.check(self.strict)
+        return fitted, self._check_canaries(table, plan, fitted, again)
 
-    def _choose_sets(self, columns: Columns, seed: int) -> Any:
-        """Return the sets of units that submodels are fitted on."""
-        raise NotImplementedError
+    def _check_canaries(
+        self, table: Table, plan: Plan, fitted: list[Estimator], again: list[Estimator]
+    ) -> Array:
+        """Compare the canaries with what they were before; return the ballots of sample rows."""
+        rows = sample_rows(table.n_rows)
+        score, config = self._score(), get_config()
+
+        def scores(model: Estimator, t: int) -> Array:
+            X = table.take(plan.columns[t], rows)
+            job = (score, model, X, self.fixed_ballot_, plan.names[t], True)
+            ballot: Array = on_one_thread(config, score_one, *job)[0]
+            return ballot
+
+        ballots = None
+        if table.reads_apart:
+            ballots = self._in_one_pass(open_table(table.take_all(rows)), fitted, plan.columns)
+        if ballots is None:
+            ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
+        for t, model in zip(canaries(len(plan), table.n_rows), again, strict=True):
+            check_same_fit(fitted[t], model, plan.names[t])
+            check_same_scores(ballots[:, t], scores(model, t), plan.names[t])
+        return ballots
 
     def resolve_rule(
-        self, rule: Rule, estimator: Any, y: Array | None, sample_weight: Any = None
+        self, rule: Rule, estimator: Estimator, y: Array | None, sample_weight: object = None
     ) -> Rule:
         """Return a rule with its open settings resolved, checked against the estimator.
 
@@ -238,7 +269,7 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
             What decides, such as ``rule_``.
         """
         rule.check()
-        self._check_rule(rule, estimator)
+        self.check_rule(rule, estimator)
         balanced = is_balanced(estimator)
         probabilities = hasattr(estimator, "predict_proba") or trains_jointly(estimator)
         prior = getattr(rule, "prior", None)
@@ -254,21 +285,35 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, y)
         return rule.resolve(known, classes, probabilities, balanced, weights)
 
-    def _column_names(self, table: Table) -> list[str]:
-        labels: Any = table.labels
-        if labels is None:
-            labels = getattr(self, "feature_names_in_", range(table.n_columns))
-        return [str(label) for label in labels]
+    def units_of(self, X: TableLike) -> Units:
+        """Return the units that a fit on a table would have, and learn its column names.
 
-    def _counts(self, names: list[str], n_rows: int) -> Counts:
-        """Return what a radius of this ensemble counts."""
-        trusted = tuple(names[column] for column in self.units_.trusted)
-        kind, total = self.units_.kind, len(self.units_)
-        if self.label_attacks:
-            return Counts(f"{kind} and training labels", total + n_rows, trusted)
-        return Counts(kind, total, trusted)
+        Parameters
+        ----------
+        X : array-like, DataFrame, sparse matrix or Table
+            Training rows.
 
-    def _open(self, X: Any, reset: bool) -> Table:
+        Returns
+        -------
+        Units
+            What the radius would count.
+        """
+        columns = self._columns(self._open(X, reset=True))
+        return choose_units(self.units, columns, self.trusted, self.image_shape)
+
+    def restore(self, n_rows: int) -> None:
+        """Derive what follows from attributes that a store has set, and check the parameters.
+
+        Parameters
+        ----------
+        n_rows : int
+            How many training rows there were; counted where labels may be attacked.
+        """
+        names = getattr(self, "feature_names_in_", range(self.n_features_in_))
+        self.counts_ = self._counts([str(name) for name in names], n_rows)
+        self._validate_params()
+
+    def _open(self, X: TableLike, reset: bool) -> Table:
         """Open a table; learn its column names, or compare them; leave its values untouched."""
         table = open_table(X)
         if scipy.sparse.issparse(X) and isinstance(
@@ -292,7 +337,20 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         table.set_numeric(self.numeric_)
         return table
 
-    def unfitted_submodel(self) -> Any:
+    def _columns(self, table: Table) -> Columns:
+        known = getattr(self, "feature_names_in_", None)
+        names = table.labels or (range(table.n_columns) if known is None else known)
+        return Columns([str(name) for name in names], table.labels)
+
+    def _counts(self, names: Sequence[str], n_rows: int) -> Counts:
+        """Return what a radius of this ensemble counts."""
+        trusted = tuple(names[column] for column in self.units_.trusted)
+        kind, total = self.units_.kind, len(self.units_)
+        if self.label_attacks:
+            return Counts(f"{kind} and training labels", total + n_rows, trusted)
+        return Counts(kind, total, trusted)
+
+    def unfitted_submodel(self) -> Estimator:
         """Return the estimator that each submodel is a clone of.
 
         Returns
@@ -305,13 +363,13 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         default = self._default_estimator()
         return default.set_fit_request(sample_weight=True) if _routing_enabled() else default
 
-    def _member_settings(self) -> dict[str, Any]:
+    def _member_settings(self) -> dict[str, object]:
         """Return what submodels that do not see all columns are set to, beside the estimator."""
         return {}
 
     def _fit_params(
-        self, estimator: Any, y: Array, sample_weight: Any, parameter: str = "estimator"
-    ) -> dict[str, Any]:
+        self, estimator: Estimator, y: Array, sample_weight: object, parameter: str = "estimator"
+    ) -> dict[str, Array]:
         """Return what else goes to a submodel's fit: checked sample weights, or nothing.
 
         ``parameter``: which of the ensemble's parameters the estimator is.
@@ -321,7 +379,7 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         weights = _check_sample_weight(sample_weight, y)
         if _routing_enabled():
             routed = process_routing(self, "fit", sample_weight=weights)
-            params: dict[str, Any] = routed[parameter].fit
+            params: dict[str, Array] = routed[parameter].fit
             return params
         if not has_fit_parameter(estimator, "sample_weight"):
             raise InputError(
@@ -344,9 +402,8 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         router = MetadataRouter(owner=self).add(
             estimator=self.unfitted_submodel(), method_mapping=mapping
         )
-        fallback = getattr(self, "fallback", None)
-        if fallback is not None:
-            router.add(fallback=fallback, method_mapping=mapping)
+        if self.fallback is not None:
+            router.add(fallback=self.fallback, method_mapping=mapping)
         return router
 
     def _seed(self) -> int:
@@ -355,13 +412,13 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
             return int(self.random_state)
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
-    # ---- predict and certify ----
+    # ---- facts about the fitted submodels ----
 
     def columns_of(self, t: int) -> list[int]:
         return self.units_.columns_of(self.partition_[t])
 
     @property
-    def full_member(self) -> Any:
+    def full_member(self) -> Estimator:
         """A submodel that sees all columns; None where there is none."""
         return None
 
@@ -375,38 +432,139 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
         """How many submodels are fitted and stored."""
         return len(self.partition_)
 
+    @property
+    def trusts_training(self) -> bool:
+        return False
+
+    @property
+    def usual_value(self) -> float | None:
+        centre = getattr(self.rule_, "centre", None)
+        return None if centre is None else float(centre)
+
+    @property
+    def gate_(self) -> int:
+        return 0
+
     def row_owners(self, n_rows: int) -> Array:
         return assign_rows(n_rows, len(self.partition_), self._seed())
 
     def describe(self, t: int) -> str:
-        units = self.partition_[t]
-        shown = ", ".join(self.units_.names[unit] for unit in units[:5])
-        more = ", ..." if len(units) > 5 else ""
-        return f"submodel {t} (of {self.units_.kind} {shown}{more})"
+        return f"submodel {t} (of {self._name_units(self.partition_[t])})"
 
-    def read(self, X: Any, silent: Any = None) -> Table:
+    def _name_units(self, units: Sequence[int]) -> str:
+        """Name the first of some units."""
+        shown = ", ".join(self.units_.names[unit] for unit in units[:5])
+        return f"{self.units_.kind} {shown}{', ...' if len(units) > 5 else ''}"
+
+    # ---- scores ----
+
+    def read(self, X: TableLike, silent: object = None) -> Table:
         check_is_fitted(self, "partition_")
         return self._open(X if silent is None else completed(self, X, silent), reset=False)
 
-    def ballots(self, X: Any, silent: Any = None) -> Ballots:
+    def ballots(self, X: TableLike, silent: object = None) -> Ballots:
         check_is_fitted(self, "estimators_")
         table = self.read(X, silent)
-        if silent is None:
-            return self.ballots_from(self._all_scores(table), self._fallback_scores(table))
-        abstentions = read_silence(self, table, silent)
-        scores = scores_of_voters(self, table, abstentions)
-        fallback = fallback_beside_silence(self, table, abstentions)
-        return self.ballots_from(scores, fallback, abstentions)
+        abstentions = None if silent is None else read_silence(self, table, silent)
+        scores = self._scores(table, abstentions)
+        return self.ballots_from(scores, self.fallback_scores(table, abstentions), abstentions)
 
-    def _all_scores(self, table: Table) -> Array:
-        """Return every submodel's scores or values for every row."""
+    def _scores(self, table: Table, abstentions: Abstentions | None = None) -> Array:
+        """Return every submodel's scores or values; 0 where it abstains."""
         if were_trained_jointly(self.estimators_):
-            return joint_ballots(self.estimators_, table, self.classes_)
-        fixed = np.asarray(self.fixed_ballot_)
-        scores = np.empty((table.n_rows, len(self.partition_), *fixed.shape), fixed.dtype)
-        for t, own in enumerate(self._scores(table)):
-            scores[:, t] = own
+            scores = self._joint_scores(table, abstentions)
+        else:
+            together = self._scores_together(table)
+            scores = self._scores_apart(table, abstentions) if together is None else together
+        if abstentions is not None:
+            scores[abstentions.submodels] = 0
         return scores
+
+    def _joint_scores(self, table: Table, abstentions: Abstentions | None) -> Array:
+        """Return the scores of submodels that look at whole rows."""
+        if abstentions is None:
+            return joint_ballots(self.estimators_, table, self.classes_)
+        # with a number where a source is silent, as not all read NaN
+        parts = without_silent_cells(self, table, abstentions, 0.0)
+        return by_rows(
+            [(rows, joint_ballots(self.estimators_, part, self.classes_)) for rows, part in parts]
+        )
+
+    def _scores_together(self, table: Table) -> Array | None:
+        """Return all scores from one pass; None where submodels must be asked one by one."""
+        columns = [self.columns_of(t) for t in range(len(self.estimators_))]
+        return self._in_one_pass(table, self.estimators_, columns)
+
+    def _in_one_pass(
+        self,
+        table: Table,
+        submodels: Sequence[Estimator],
+        columns: Sequence[list[int]],
+        masks: Sequence[list[int]] | None = None,
+    ) -> Array | None:
+        found = one_pass(self, submodels, columns) if table.reads_apart else None
+        if found is None:
+            return None
+        return found.ballots(table, self._tree_score(), np.asarray(self.fixed_ballot_), masks)
+
+    def _scores_apart(self, table: Table, abstentions: Abstentions | None = None) -> Array:
+        """Ask the submodels one by one; those that abstain in a row are not asked about it."""
+        fixed, n_submodels = np.asarray(self.fixed_ballot_), len(self.partition_)
+        scores = np.zeros((table.n_rows, n_submodels, *fixed.shape), fixed.dtype)
+        rows: list[Array | None] = [None] * n_submodels
+        if abstentions is not None:
+            rows = [np.flatnonzero(~own) if own.any() else None for own in abstentions.submodels.T]
+        voters = [t for t, own in enumerate(rows) if own is None or len(own)]
+        read, score, may_fail = self._reader(table), self._score(), self.on_failure == "vote"
+        jobs = (
+            (score, self._submodel(t), read(t, rows[t]), fixed, self.describe(t), may_fail)
+            for t in voters
+        )
+        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
+        verbose = max(0, self.verbose - 1)
+        scored = run_each(score_one, jobs, n_jobs, len(voters), "scored", verbose)
+        for t, (own, failure) in zip(voters, scored, strict=True):
+            if failure:
+                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=5)
+            scores[slice(None) if rows[t] is None else rows[t], t] = own
+        return scores
+
+    def fallback_scores(
+        self, table: Table, abstentions: Abstentions | None = None, rows: Array | None = None
+    ) -> Array | None:
+        return None
+
+    def score_submodel(self, t: int, X: TableLike) -> tuple[Array, str]:
+        may_fail = self.on_failure == "vote"
+        job = (self._submodel(t), X, self.fixed_ballot_, self.describe(t), may_fail)
+        return score_one(self._score(), *job)
+
+    def refusing(self, table: Table) -> Array:
+        read, score = self._reader(table), self._score()
+
+        def refuses(t: int) -> bool:
+            submodel = self._submodel(t)
+            if isinstance(submodel, FixedVote):
+                return False
+            try:
+                score(submodel, read(t, None))
+            except MemoryError:
+                raise
+            except Exception:  # a submodel may raise anything
+                return True
+            return False
+
+        return np.array([refuses(t) for t in range(len(self.partition_))])
+
+    def _submodel(self, t: int) -> Estimator:
+        """Return what answers for submodel t."""
+        return self.estimators_[t]
+
+    def _reader(self, table: Table) -> Reader:
+        """Return what reads a submodel's part of a table."""
+        return lambda t, rows: table.take(self.columns_of(t), rows)
+
+    # ---- certify ----
 
     def ballots_from(
         self,
@@ -425,63 +583,110 @@ class Ensemble(Scoring, TaskHooks, BaseEstimator):
     def _check_decision(self, ballots: Ballots) -> None:
         """Refuse a rule whose radius would not count this ensemble's units."""
 
-    def _certified(
-        self, ballots: Ballots, *about: Array, cover: str = "bound", time_limit: float = 10.0
+    def _prove(
+        self,
+        ballots: Ballots,
+        *about: Array,
+        truth: Array | None = None,
+        known: Array | None = None,
+        table: Table | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
     ) -> Certificates:
-        """Certify ballots by their rule."""
-        self._check_decision(ballots)
-        proof: Certificates = ballots.rule.certify(
-            ballots, *about, cover=cover, time_limit=time_limit
-        )
-        return proof
+        """Certify ballots by their rule, and say what silence cost.
 
-    def _in_units(self, proof: Certificates, table: Table | None) -> Certificates:
+        ``about``: what the rule certifies of each row; ``truth`` goes into the certificates; where
+        ``known`` is false, the radius is -1.
+        """
+        self._check_decision(ballots)
+
+        def certify(some: Ballots, rows: Array | slice, **how: object) -> Certificates:
+            proof = some.rule.certify(some, *(one[rows] for one in about), **how)
+            if known is not None:
+                proof = replace(proof, radius=np.where(known[rows], proof.radius, -1))
+            return self._in_units(proof)
+
+        proof = certify(ballots, slice(None), cover=cover, time_limit=time_limit)
+        found = self._in_users_terms(replace(proof, truth=truth))
+        if table is not None:
+            found = replace(found, frame=table.frame, index=table.index)
+        return with_silence(self.units_.names, ballots, found, proof.prediction, certify)
+
+    def _in_units(self, proof: Certificates) -> Certificates:
         """Return the same proof, counted in units.
 
         What cannot be broken by all that the rule knows of cannot be broken by all units.
         """
         radius = np.where(proof.radius == proof.counts.total, self.counts_.total, proof.radius)
         # where units do not overlap, each reaches one submodel (or group) at most
-        proof = recounted(proof, radius, self.counts_, proof.frontier)
-        return proof if table is None else replace(proof, frame=table.frame, index=table.index)
+        return recounted(proof, radius, self.counts_, proof.frontier)
 
-    def __sklearn_tags__(self) -> Any:
+    def _in_users_terms(self, proof: Certificates) -> Certificates:
+        """Return the same proof, about what the user predicts."""
+        return proof
+
+    def intervals(self, ballots: Ballots) -> dict[int, tuple[Array, Array]]:
+        return {}
+
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        models = [self.unfitted_submodel(), getattr(self, "fallback", None)]
+        models = [self.unfitted_submodel(), self.fallback]
         inputs = [get_tags(model).input_tags for model in models if model is not None]
         for kind in ("allow_nan", "sparse", "string", "categorical"):
             setattr(tags.input_tags, kind, all(getattr(one, kind) for one in inputs))
         return tags
 
+    # ---- what differs between partitions and leaving out, and between labels and values ----
 
-class PartitionEnsemble(Ensemble):
-    """What the estimators share that deal the units out to submodels."""
+    def _choose_rule(self, estimator: Estimator, target: Array, sample_weight: object) -> None:
+        """Check the estimator, and set the rule of this fit if it is known by now."""
+        raise NotImplementedError
 
-    n_submodels: int | str
-    rule: Any
+    def _choose_sets(self, columns: Columns, seed: int) -> Partition | Overlap | LeaveOut:
+        """Return the sets of units that submodels are fitted on."""
+        raise NotImplementedError
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Ensemble._parameter_constraints,
-        "n_submodels": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
-        "partition": [
-            StrOptions({"random", "strided", "spiral", "patch"}),
-            Partition,
-            HasMethods(["deal"]),
-            list,
-            tuple,
-        ],
-        "image_shape": [tuple, list, None],
-        "spread": [Interval(Integral, 1, None, closed="left")],
-        "rule": [str, Rule],
-        "label_attacks": [StrOptions({"rows", "labels"}), None],
-    }
+    def _read_target(self, y: Target) -> Array:
+        """Return the target, checked, as submodels learn it; remember the classes."""
+        raise NotImplementedError
 
-    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
-        self.rule_ = self.resolve_rule(named_rule(self.rule), estimator, target, sample_weight)
+    def _fixed_ballot(self, y: Array) -> Array:
+        """Return the ballot of a submodel that fails: from labels alone, or a constant."""
+        raise NotImplementedError
 
-    def _choose_sets(self, columns: Columns, seed: int) -> Any:
-        how = (self.units_, columns, self.image_shape, seed, self.verbose)
-        return choose_partition(self.partition, self.n_submodels, self.spread, *how)
+    def check_rule(self, rule: Rule, estimator: Estimator) -> None:
+        """Refuse a rule or an estimator that is made for the other task.
+
+        Parameters
+        ----------
+        rule : Rule
+            What decides.
+        estimator : estimator
+            What the submodels are clones of.
+        """
+        raise NotImplementedError
+
+    def _check_estimator(self, estimator: Estimator) -> None:
+        """Refuse an estimator that is made for the other task."""
+        raise NotImplementedError
+
+    def _score(self) -> Score:
+        """Return the function that makes a submodel's ballot from its columns."""
+        raise NotImplementedError
+
+    def _tree_score(self) -> TreeScore:
+        """Return the function that makes ballots from the sums of a submodel's flat trees."""
+        raise NotImplementedError
+
+    def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
+        """Return warnings for a model that predicts one label for nearly all training rows.
+
+        ``ballots`` are of some of them, ``y`` is the target of all.
+        """
+        return []
+
+    def _fit_fallback(self, table: Table, y: Array, plan: Plan, sample_weight: object) -> None:
+        """Fit the model that answers below the gate, if there is one."""
 
 
 def _routing_enabled() -> bool:

@@ -1,20 +1,32 @@
 """Submodels that learn from their columns in batches, without holding all of them in memory.
 
-LightGBM reads a sequence of batches; estimators with ``partial_fit`` are taught batch after batch,
-in one pass. A table that cannot be read concerns all submodels: no fixed vote may stand in for it.
+Estimators with ``partial_fit`` are taught batch after batch, in one pass. LightGBM reads a table as
+a sequence of batches: once for a sample from which it makes its bins, once for the bins of all
+rows. The trees are the same, to the last bit, as those it grows from the whole table. It may be the
+last step of a pipeline whose first step passes numbers on and encodes texts (``--estimator
+lightgbm``): a submodel of numbers alone reads batches, one with texts its whole columns.
+
+A table that cannot be read concerns all submodels: no fixed vote may stand in for it.
+
+Used here and nowhere else: LightGBM's sequences, the parameters in a model's text, ``_Booster``.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.pipeline import Pipeline
 
-from .._support import Array
-from ..errors import InputError, SubmodelError
-from ..tables import Table
-from ._failures import UNLABELLED, FixedVote, fit_one, raise_shortage
-from ._lightgbm import LIGHTGBM_ROWS, fit_sequence, needs_all_rows, reads_sequences
+from .._support import Array, Estimator, TableLike
+from ..errors import InputError
+from ..tables import TEXT, Table
 from ._plan import Plan
+from ._submodels import UNLABELLED, FixedVote, failed_fit, fit_one
+
+LIGHTGBM = ("LGBMClassifier", "LGBMRegressor")
+LIGHTGBM_ROWS = 2**16  # read at once
 
 
 def check_batches(plan: Plan, batch_rows: int | None) -> None:
@@ -44,7 +56,9 @@ def check_batches(plan: Plan, batch_rows: int | None) -> None:
         )
 
 
-def fit_submodel(plan: Plan, table: Table, y: Array, t: int, batch_rows: int | None = None) -> Any:
+def fit_submodel(
+    plan: Plan, table: Table, y: Array, t: int, batch_rows: int | None = None
+) -> Estimator:
     """Fit submodel t on its columns, in batches where possible; a FixedVote where it may fail.
 
     ``y`` is the target as ``plan.encode_target`` gives it. A table that cannot be read is an error
@@ -66,11 +80,7 @@ def fit_submodel(plan: Plan, table: Table, y: Array, t: int, batch_rows: int | N
     except Exception as exc:
         if batches.error is not None:
             raise batches.error from exc
-        cause = f"{plan.names[t]}, {type(submodel).__name__}, could not be fitted: {exc}"
-        raise_shortage(exc, cause)
-        if plan.may_fail:
-            return FixedVote(cause)
-        raise SubmodelError(cause) from exc
+        return failed_fit(exc, submodel, plan.names[t], plan.may_fail)
 
 
 class _Batches:
@@ -81,7 +91,7 @@ class _Batches:
         self.error: Exception | None = None
         self._table, self._columns, self._rows = table, columns, rows
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[TableLike]:
         try:
             yield from self._table.batches(self._columns, self.size, self._rows)
         except Exception as exc:
@@ -89,7 +99,9 @@ class _Batches:
             raise
 
 
-def _fit_partially(submodel: Any, batches: _Batches, labels: Array, classes: Array) -> Any:
+def _fit_partially(
+    submodel: Estimator, batches: _Batches, labels: Array, classes: Array
+) -> Estimator:
     """Teach batch after batch."""
     start = 0
     known = {"classes": classes} if len(classes) else {}
@@ -97,3 +109,126 @@ def _fit_partially(submodel: Any, batches: _Batches, labels: Array, classes: Arr
         submodel.partial_fit(X, labels[start : start + len(X)], **(known if start == 0 else {}))
         start += len(X)
     return submodel
+
+
+# ---- LightGBM ----
+
+
+def reads_sequences(estimator: Estimator) -> bool:
+    """Whether this is LightGBM with settings that its booster alone handles.
+
+    Or a pipeline of an encoder for texts and such a LightGBM.
+    """
+    if isinstance(estimator, Pipeline):
+        return (
+            len(estimator.steps) == 2
+            and _passes_numbers_on(estimator[0])
+            and reads_sequences(estimator[1])
+        )
+    if not (
+        type(estimator).__module__ == "lightgbm.sklearn" and type(estimator).__name__ in LIGHTGBM
+    ):
+        return False
+    return estimator.class_weight is None and not callable(estimator.objective)
+
+
+def _passes_numbers_on(step: Estimator) -> bool:
+    """Whether this encodes the columns that are not numbers, and nothing else."""
+    return (
+        isinstance(step, ColumnTransformer)
+        and step.remainder == "passthrough"
+        and all(_selects_no_numbers(columns) for _, _, columns in step.transformers)
+    )
+
+
+def _selects_no_numbers(columns: object) -> bool:
+    return (
+        isinstance(columns, make_column_selector)
+        and columns.dtype_exclude == "number"
+        and columns.dtype_include is None
+    )
+
+
+def needs_all_rows(estimator: Estimator, table: Table, columns: list[int]) -> bool:
+    """Whether an encoder has texts to learn, which takes all rows."""
+    if not isinstance(estimator, Pipeline):
+        return False
+    kinds = list((table.kinds or {}).values())
+    return not kinds or any(kinds[column] == TEXT for column in columns)
+
+
+def fit_sequence(
+    submodel: Estimator, batches: _Batches, labels: Array, classes: Array
+) -> Estimator:
+    """Fit LightGBM from a sequence of batches.
+
+    Its scikit-learn classes take no sequences. So the class is fitted on one row of every label,
+    which settles everything but the trees, and gets the booster that its own settings grow from the
+    sequence.
+    """
+    import lightgbm
+
+    first = next(iter(batches))
+    if hasattr(submodel, "predict_proba"):
+        seen = np.unique(labels)
+        one_of_each = np.array([np.argmax(labels == label) for label in seen])
+        target = np.empty(len(labels), dtype=np.float32)
+        # piece by piece: positions of all rows would take more memory than the columns
+        for start in range(0, len(labels), batches.size):
+            target[start : start + batches.size] = np.searchsorted(
+                seen, labels[start : start + batches.size]
+            )
+    else:
+        one_of_each, target = np.array([np.argmin(labels), np.argmax(labels)]), labels
+    few = np.resize(one_of_each, max(2, len(one_of_each)))
+    submodel.fit(first.iloc[np.zeros(len(few), dtype=np.int64)], labels[few])
+    wrapper = submodel[1] if isinstance(submodel, Pipeline) else submodel
+    settings = dict(wrapper.booster_.params)
+    # a sequence's sample is drawn before LightGBM derives this seed from random_state
+    drawn = re.search(r"\[data_random_seed: (\d+)\]", wrapper.booster_.model_to_string())
+    seed = {} if drawn is None else {"data_random_seed": int(drawn[1])}
+    names = wrapper.booster_.feature_name()
+    data = lightgbm.Dataset(
+        _sequence(batches), label=target, params=settings | seed, feature_name=names
+    )
+    booster = lightgbm.train(settings, data)
+    booster.free_dataset()
+    wrapper._Booster = booster
+    return submodel
+
+
+def _sequence(batches: _Batches) -> Any:
+    import lightgbm
+
+    class Rows(lightgbm.Sequence):
+        """Rows from batches that are read in order; for an earlier row, reading starts again."""
+
+        batch_size = batches.size
+
+        def __init__(self) -> None:
+            self._restart()
+
+        def _restart(self) -> None:
+            self._batches, self._batch = iter(batches), np.empty((0, 0))
+            self._start = self._end = 0
+
+        def __len__(self) -> int:
+            return batches.n_rows
+
+        def __getitem__(self, which: Any) -> Any:
+            if isinstance(which, slice):  # LightGBM reads whole batches
+                self._go_to(which.start)
+                return self._batch[which.start - self._start : which.stop - self._start]
+            # called 200,000 times for the sample: no more work than this for most of them
+            if not self._start <= which < self._end:
+                self._go_to(which)
+            return self._batch[which - self._start]
+
+        def _go_to(self, row: int) -> None:
+            if row < self._start:
+                self._restart()
+            while row >= self._end:
+                self._batch = np.ascontiguousarray(next(self._batches), dtype=np.float64)
+                self._start, self._end = self._end, self._end + len(self._batch)
+
+    return Rows()

@@ -1,22 +1,24 @@
-"""What the leave-out estimators share: groups of units, and members that leave sets of them out.
+"""LeaveOutClassifier and LeaveOutRegressor: members that each leave out sets of groups of units.
 
-A member must learn nothing from the groups it leaves out; where training can be trusted, one model
-takes the part of all members and sees rows in which those groups are masked.
+A member must learn nothing from the groups it leaves out. Where training can be trusted, one model
+takes the part of all members: it learns from rows in which the groups of a random member are masked
+as missing values, and answers for a member by masking that member's groups in the row. Only the row
+can be attacked then, and the certificate says so.
 """
 
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
+from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from .._support import Array, run_each
+from .._support import Array, Estimator, TableLike, run_each
 from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Counts
-from ..errors import EmptyProofWarning, InputError, SubmodelWarning
+from ..errors import InputError
 from ..partition import (
     Columns,
     LeaveOut,
@@ -26,32 +28,25 @@ from ..partition import (
     count_groups,
     left_out_size,
 )
-from ..rules import PooledRule
-from ..tables import MaskedColumns, Table, one_row, open_table
-from ._base import Ensemble
-from ._canary import sample_rows
-from ._empty_proofs import LEAVE_OUT_CURE
-from ._failures import fit_one, score_one
-from ._joint_training import trains_jointly
-from ._masked_training import accepts_missing, masked_rows
-from ._one_pass import one_pass
-from ._scoring import FEW_ROWS
+from ..rules import PooledLabels, PooledRule, PooledValues
+from ..tables import MaskedColumns, Table, draw_masks, mask_columns, open_table, stack_rows
+from ._base import Ensemble, Reader
+from ._plan import Plan, trains_jointly
+from ._soundness import parts_of, sample_rows
+from ._submodels import fit_one
+from ._table_estimators import TableTreesClassifier, TableTreesRegressor
+from ._tasks import LabelEnsemble, ValueEnsemble
 
+COPIES = 4  # masked ones of each row, beside the row itself
 FEWEST_TREES = 18  # of a default member
 
 
 class LeaveOutEnsemble(Ensemble):
-    """Base class of LeaveOutClassifier and LeaveOutRegressor."""
-
-    radius: int
-    n_groups: int | str
-    max_models: int
-    leave_out: int | str
-    training: str
+    """What LeaveOutClassifier and LeaveOutRegressor share."""
 
     partition_: LeaveOut
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[dict[str, object]] = {
         **Ensemble._parameter_constraints,
         "radius": [Interval(Integral, 1, None, closed="left")],
         "n_groups": [StrOptions({"auto"}), Interval(Integral, 3, None, closed="left")],
@@ -61,11 +56,47 @@ class LeaveOutEnsemble(Ensemble):
         "training": [StrOptions({"attackable", "trusted"})],
     }
 
-    constant_cure: ClassVar[str] = LEAVE_OUT_CURE
-    _with_fallback: ClassVar[bool]  # whether a model on all columns is fitted too
+    constant_cure: ClassVar[str] = (
+        "a smaller radius, or an estimator that gives rare labels more weight,"
+    )
+    fits_full_member: ClassVar[bool]  # whether a model on all columns is fitted too
     _model_trees: ClassVar[int]  # of a model at least, over the default members it is the mean of
 
-    def _choose_rule(self, estimator: Any, target: Array, sample_weight: Any) -> None:
+    def __init__(
+        self,
+        estimator: Estimator = None,
+        radius: int = 1,
+        n_groups: int | str = "auto",
+        max_models: int = 150,
+        leave_out: int | str = "auto",
+        units: object = None,
+        trusted: Sequence[object] = (),
+        partition: object = "random",
+        training: str = "attackable",
+        strict: bool = False,
+        on_failure: str = "raise",
+        random_state: object = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.radius = radius
+        self.n_groups = n_groups
+        self.max_models = max_models
+        self.leave_out = leave_out
+        self.units = units
+        self.trusted = trusted
+        self.partition = partition
+        self.training = training
+        self.strict = strict
+        self.on_failure = on_failure
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # ---- fit ----
+
+    def _choose_rule(self, estimator: Estimator, target: Array, sample_weight: object) -> None:
         """Check the estimator; the rule follows from the groups."""
         self._check_estimator(estimator)
         if trains_jointly(estimator):
@@ -80,7 +111,7 @@ class LeaveOutEnsemble(Ensemble):
                 "a SimpleImputer before it"
             )
 
-    def _member_settings(self) -> dict[str, Any]:
+    def _member_settings(self) -> dict[str, object]:
         """Return fewer trees for the default members, where a model is the mean of several."""
         if self.estimator is not None or self.training == "trusted":
             return {}
@@ -89,10 +120,6 @@ class LeaveOutEnsemble(Ensemble):
         return {
             "n_estimators": max(FEWEST_TREES, min(alone, -(-self._model_trees // smallest_pool)))
         }
-
-    def _check_estimator(self, estimator: Any) -> None:
-        """Refuse an estimator that is made for the other task."""
-        raise NotImplementedError
 
     def _choose_sets(self, columns: Columns, seed: int) -> LeaveOut:
         given = not isinstance(self.partition, str) and not hasattr(self.partition, "deal")
@@ -113,14 +140,46 @@ class LeaveOutEnsemble(Ensemble):
             )
         size = left_out_size(self.leave_out, self.radius, len(groups))
         members = choose_members(len(groups), self.radius, size, self.max_models, seed)
-        everything: list[tuple[int, ...]] = [()] if self._with_fallback else []
+        everything: list[tuple[int, ...]] = [()] if self.fits_full_member else []
         sets = LeaveOut(groups, self.radius, (*members, *everything))
-        self.rule_ = self._agreement_rule(sets)
+        self.rule_ = self.agreement_rule(sets)
         return sets
 
-    def _agreement_rule(self, sets: LeaveOut) -> Any:
-        """Return the rule that pools members and asks models for agreement."""
+    def agreement_rule(self, sets: LeaveOut) -> PooledRule:
+        """Return the rule that pools members and asks models for agreement.
+
+        Parameters
+        ----------
+        sets : LeaveOut
+            The groups of units, and the groups that each member leaves out.
+
+        Returns
+        -------
+        Rule
+            Such as ``rule_``.
+        """
         raise NotImplementedError
+
+    def _fit_submodels(
+        self, table: Table, target: Array, plan: Plan
+    ) -> tuple[list[Estimator], Array]:
+        """Fit the members, or one model that takes the part of all."""
+        if self.training == "attackable":
+            return super()._fit_submodels(table, target, plan)
+        rows, labels, params = masked_rows(table, target, plan, self._hidden_columns())
+        job = (plan.submodel(0), rows, labels, params, "the model of masked rows", False)
+        fitted = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
+        self.estimators_ = fitted
+        sample = open_table(table.take_all(sample_rows(table.n_rows)))
+        return fitted, self._scores(sample)
+
+    def _counts(self, names: Sequence[str], n_rows: int) -> Counts:
+        counts = super()._counts(names, n_rows)
+        if self.training == "attackable":
+            return counts
+        return replace(counts, trusted=(*counts.trusted, TRAINING_TABLE))
+
+    # ---- facts about the fitted members ----
 
     def describe(self, t: int) -> str:
         """Describe member t by the units it leaves out.
@@ -138,9 +197,47 @@ class LeaveOutEnsemble(Ensemble):
         hidden = self.partition_.hidden(t)
         if not hidden:
             return f"submodel {t} (of all columns)"
-        shown = ", ".join(self.units_.names[unit] for unit in hidden[:5])
-        more = ", ..." if len(hidden) > 5 else ""
-        return f"submodel {t} (without {self.units_.kind} {shown}{more})"
+        return f"submodel {t} (without {self._name_units(hidden)})"
+
+    @property
+    def trusts_training(self) -> bool:
+        return len(self.estimators_) < len(self.partition_)  # `training` may be set anew
+
+    @property
+    def full_member(self) -> Estimator:
+        # a model of masked rows is no member: one that sees whole rows is fitted beside it
+        return self.estimators_[-1] if self.fits_full_member and not self.trusts_training else None
+
+    @property
+    def n_fitted(self) -> int:
+        return len(self.partition_) if self.training == "attackable" else 1
+
+    def _hidden_columns(self) -> list[list[int]]:
+        """Return the columns that each member leaves out."""
+        everything = set(range(self.n_features_in_))
+        return [sorted(everything - set(self.columns_of(t))) for t in range(len(self.partition_))]
+
+    # ---- scores and proofs ----
+
+    def _submodel(self, t: int) -> Estimator:
+        return self.estimators_[0 if self.trusts_training else t]
+
+    def _scores_together(self, table: Table) -> Array | None:
+        if not self.trusts_training:
+            return super()._scores_together(table)
+        everything = [list(range(table.n_columns))]
+        return self._in_one_pass(table, self.estimators_, everything, self._hidden_columns())
+
+    def _reader(self, table: Table) -> Reader:
+        if not self.trusts_training:
+            return super()._reader(table)
+        masked, hidden = MaskedColumns(table.take_all(), self.numeric_), self._hidden_columns()
+
+        def read(t: int, rows: Array | None) -> TableLike:
+            part = masked.masked(hidden[t])
+            return part if rows is None else open_table(part).take_all(rows)
+
+        return read
 
     def _check_decision(self, ballots: Ballots) -> None:
         """Refuse all but agreement, which counts groups: q units lie in at most q groups.
@@ -154,90 +251,273 @@ class LeaveOutEnsemble(Ensemble):
                 "...Regressor"
             )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         if self.training == "trusted":
             tags.input_tags.sparse = False
         return tags
 
-    def _group_of_unit(self, sets: LeaveOut) -> Array:
-        """Return the group of each unit."""
-        return np.asarray(sets.groups.incidence().argmax(axis=1))
 
-    def _counts(self, names: list[str], n_rows: int) -> Counts:
-        counts = super()._counts(names, n_rows)
-        if self.training == "attackable":
-            return counts
-        return replace(counts, trusted=(*counts.trusted, TRAINING_TABLE))
+class LeaveOutClassifier(LeaveOutEnsemble, LabelEnsemble):
+    """Classifier that certifies what models that each leave out some units agree on.
 
-    # ---- one model for all members, where training is trusted ----
+    For every set of ``2 * radius`` groups of units there is a model that never sees them, in
+    training or in the row. A label is predicted if, for some set of ``radius`` groups, all models
+    that leave out that set predict it: an attacker who owns the set cannot touch these models. If
+    there is no such set, a model on all columns decides, and nothing is proven. The radius of a
+    prediction is the largest q such that, whichever q units are corrupted, models without them
+    agree on it.
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """Fit the members, or one model that takes the part of all."""
-        if self.training == "attackable":
-            return super()._fit(X, y, sample_weight)
-        table, target, plan = self._plan(X, y, sample_weight)
-        rows, labels, params = masked_rows(table, target, plan, self._hidden_columns())
-        job = (plan.submodel(0), rows, labels, params, "the model of masked rows", False)
-        self.estimators_ = list(run_each(fit_one, [job], 1, 1, "fitted", self.verbose, plan.serial))
-        sample = table.take_all(sample_rows(table.n_rows))
-        scores = self._all_scores(open_table(sample))
-        self.warnings_ = self._constant_warnings(self.ballots_from(scores), target)
-        for message in self.warnings_:
-            warnings.warn(message, EmptyProofWarning, stacklevel=3)
-        return self
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A scikit-learn classifier or Pipeline, cloned for every member. Preprocessing belongs
+        inside it: a scaler or encoder fitted on the whole table would void the proof. By default
+        extremely randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableTreesClassifier`): stable learners agree more often. A model
+        that is the mean of several members has at least 100 trees in all.
+    radius : int, default=1
+        How many units an attacker may own: the largest radius that can be certified. Nearly all of
+        a full model's accuracy is kept for 1, less for 2 or 3; beyond,
+        :class:`FeaturePartitionClassifier` certifies more.
+    n_groups : int or "auto", default="auto"
+        Units are put into this many groups, at least ``2 * radius + 1``. "auto": the most whose
+        ``comb(n_groups, 2 * radius)`` models stay within ``max_models``, at most one per unit.
+    max_models : int, default=150
+        Bounds the number of groups where that is "auto", and the number of fits.
+    leave_out : int or "auto", default="auto"
+        How many groups a fitted member leaves out, at least ``2 * radius``. A model that leaves out
+        2 * radius groups is the mean of all members that leave out these and more, so members are
+        shared and agree more often. "auto": about half of the groups. ``2 * radius``: one member
+        for each model.
+    units : mapping, array-like of ids, callable or Units, optional
+        What an attacker takes over as a whole: ``{"vendor A": ["price", "stock"]}``, an id for each
+        column, or a function of the column's name. Columns that are not named are units of their
+        own. By default every column is a unit.
+    trusted : list of columns, default=()
+        Columns that no attacker can touch: every member sees them.
+    partition : str, Partition, Informed or list of lists of columns, default="random"
+        Which group each unit belongs to: "random", "strided", or your own. It must not depend on
+        the training features.
+    training : {"attackable", "trusted"}, default="attackable"
+        "trusted": only the rows to predict can be attacked. One model is fitted, on rows with
+        random groups masked as missing values, and evaluated with each member's groups masked.
+    strict : bool, default=False
+        Turn every SoundnessWarning into an error.
+    on_failure : {"raise", "vote"}, default="raise"
+        What happens if a member fails on its own columns: an error, or a fixed vote, however many
+        fail, so that the proof covers crashes too. A lack of memory, files or threads concerns all
+        members and is raised in any case.
+    random_state : int, default=0
+        Decides the groups, the members and the seed of every member.
+    n_jobs : int, optional
+        Threads. By default all cores, or what a joblib ``parallel_config`` says. Results do not
+        depend on it.
+    verbose : int, default=0
+        1: progress of fitting on standard error; 2: of predicting too.
 
-    @property
-    def trusts_training(self) -> bool:
-        return len(self.estimators_) < len(self.partition_)  # `training` may be set anew
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted.
+    estimators_ : list of estimators
+        The fitted members, and last the model on all columns; with ``training="trusted"``, the one
+        model. ``failures_`` says why members failed.
+    partition_ : LeaveOut
+        The groups of units, and the groups that each member leaves out.
+    units_ : Units
+        What the radius counts.
+    rule_ : Rule
+        Agreement of pooled members.
+    counts_ : Counts
+        What a radius counts, for people.
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Names of the columns, if they had any.
 
-    @property
-    def full_member(self) -> Any:
-        # a model of masked rows is no member: one that sees whole rows is fitted beside it
-        return self.estimators_[-1] if self._with_fallback and not self.trusts_training else None
+    See Also
+    --------
+    LeaveOutRegressor : The same for numbers.
+    FeaturePartitionClassifier : Larger radii, at the price of accuracy.
+    partita.rules.Agreement : The rule, for votes of any models.
 
-    @property
-    def n_fitted(self) -> int:
-        return len(self.partition_) if self.training == "attackable" else 1
+    References
+    ----------
+    Theory, section 10.
 
-    def _hidden_columns(self) -> list[list[int]]:
-        """Return the columns that each member leaves out."""
-        everything = set(range(self.n_features_in_))
-        return [sorted(everything - set(self.columns_of(t))) for t in range(len(self.partition_))]
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import LeaveOutClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = LeaveOutClassifier(GaussianNB(), radius=1, n_groups=8).fit(X[::2], y[::2])
+    >>> proof = clf.certify(X[1::2])
+    >>> clf.score(X[1::2], y[1::2]) > 0.9, bool((proof.radius == 1).mean() > 0.8)
+    (True, True)
+    """
 
-    def _scores_together(self, table: Table) -> Array | None:
-        if not self.trusts_training:
-            return super()._scores_together(table)
-        everything = list(range(table.n_columns))
-        found = one_pass(self, self.estimators_, [everything]) if table.reads_apart else None
-        fixed, masks = np.asarray(self.fixed_ballot_), self._hidden_columns()
-        return None if found is None else found.ballots(table, self._tree_score(), fixed, masks)
+    fits_full_member: ClassVar[bool] = True
+    _default_estimator: ClassVar[Estimator] = TableTreesClassifier
+    _model_trees: ClassVar[int] = 100
+    _other_task: ClassVar[str] = "LeaveOutRegressor"
 
-    def _rows_of_submodels(self, table: Table) -> Callable[..., Any]:
-        if not self.trusts_training:
-            return super()._rows_of_submodels(table)
-        masked, hidden = MaskedColumns(table.take_all(), self.numeric_), self._hidden_columns()
-
-        def rows_of(t: int, rows: Array | None = None) -> Any:
-            part = masked.masked(hidden[t])
-            return part if rows is None else open_table(part).take_all(rows)
-
-        return rows_of
-
-    def _scores_one_by_one(self, table: Table) -> Iterator[Array]:
-        if not self.trusts_training:
-            yield from super()._scores_one_by_one(table)
-            return
-        score, may_fail = self._score(), self.on_failure == "vote"
-        settings = (one_row, table.n_rows, self.fixed_ballot_)
-        rows_of, n_members = self._rows_of_submodels(table), len(self.partition_)
-        jobs = (
-            (score, self.estimators_[0], rows_of(t), *settings, self.describe(t), may_fail)
-            for t in range(n_members)
+    def agreement_rule(self, sets: LeaveOut) -> PooledLabels:
+        return PooledLabels(
+            self.radius,
+            len(sets.groups),
+            sets.pools(),
+            fallback=len(sets) - 1,
+            as_probabilities=hasattr(self.unfitted_submodel(), "predict_proba"),
+            group_of_unit=sets.groups.incidence().argmax(axis=1),
         )
-        n_jobs = self.n_jobs if table.n_rows >= FEW_ROWS else 1
-        verbose = max(0, self.verbose - 1)
-        for scores, failure in run_each(score_one, jobs, n_jobs, n_members, "scored", verbose):
-            if failure:
-                warnings.warn(f"{failure}; they get a fixed vote", SubmodelWarning, stacklevel=4)
-            yield scores
+
+
+class LeaveOutRegressor(LeaveOutEnsemble, ValueEnsemble):
+    """Regressor that bounds its predictions by models that each leave out some units.
+
+    For every set of ``2 * radius`` groups of units there is a model that never sees them, in
+    training or in the row. For a set of ``radius`` groups, take the smallest and the largest value
+    of the models that leave it out. The prediction is halfway between the largest such minimum and
+    the smallest such maximum, over all sets.
+    :meth:`interval` bounds it under every attack on q units by values of models that leave those
+    units out.
+
+    Parameters
+    ----------
+    estimator : estimator, optional
+        A scikit-learn regressor or Pipeline, cloned for every member. Preprocessing belongs
+        inside it: a scaler or encoder fitted on the whole table would void the proof. By default
+        extremely randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableTreesRegressor`): stable learners agree more often. A model
+        that is the mean of several members has at least 300 trees in all.
+    radius : int, default=1
+        How many units an attacker may own: the largest radius that can be certified. Nearly all of
+        a full model's accuracy is kept for 1, less for 2 or 3; beyond,
+        :class:`FeaturePartitionRegressor` certifies more.
+    n_groups : int or "auto", default="auto"
+        Units are put into this many groups, at least ``2 * radius + 1``. "auto": the most whose
+        ``comb(n_groups, 2 * radius)`` models stay within ``max_models``, at most one per unit.
+    max_models : int, default=150
+        Bounds the number of groups where that is "auto", and the number of fits.
+    leave_out : int or "auto", default="auto"
+        How many groups a fitted member leaves out, at least ``2 * radius``. A model that leaves out
+        2 * radius groups is the mean of all members that leave out these and more, so members are
+        shared and agree more often. "auto": about half of the groups. ``2 * radius``: one member
+        for each model.
+    units : mapping, array-like of ids, callable or Units, optional
+        What an attacker takes over as a whole: ``{"vendor A": ["price", "stock"]}``, an id for each
+        column, or a function of the column's name. Columns that are not named are units of their
+        own. By default every column is a unit.
+    trusted : list of columns, default=()
+        Columns that no attacker can touch: every member sees them.
+    partition : str, Partition, Informed or list of lists of columns, default="random"
+        Which group each unit belongs to: "random", "strided", or your own. It must not depend on
+        the training features.
+    training : {"attackable", "trusted"}, default="attackable"
+        "trusted": only the rows to predict can be attacked. One model is fitted, on rows with
+        random groups masked as missing values, and evaluated with each member's groups masked.
+    strict : bool, default=False
+        Turn every SoundnessWarning into an error.
+    on_failure : {"raise", "vote"}, default="raise"
+        What happens if a member fails on its own columns: an error, or a fixed vote, however many
+        fail, so that the proof covers crashes too. A lack of memory, files or threads concerns all
+        members and is raised in any case.
+    random_state : int, default=0
+        Decides the groups, the members and the seed of every member.
+    n_jobs : int, optional
+        Threads. By default all cores, or what a joblib ``parallel_config`` says. Results do not
+        depend on it.
+    verbose : int, default=0
+        1: progress of fitting on standard error; 2: of predicting too.
+
+    Attributes
+    ----------
+    estimators_ : list of estimators
+        The fitted members; with ``training="trusted"``, the one model. ``failures_`` says why
+        members failed.
+    partition_ : LeaveOut
+        The groups of units, and the groups that each member leaves out.
+    units_ : Units
+        What the radius counts.
+    rule_ : Rule
+        Agreement of pooled members.
+    counts_ : Counts
+        What a radius counts, for people.
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+    feature_names_in_ : array of shape (`n_features_in_`,)
+        Names of the columns, if they had any.
+
+    See Also
+    --------
+    LeaveOutClassifier : The same for labels.
+    FeaturePartitionRegressor : Larger radii, at the price of accuracy.
+    partita.rules.Agreement : The rule, for values of any models.
+
+    References
+    ----------
+    Theory, section 10.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.linear_model import Ridge
+    >>> from partita import LeaveOutRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> reg = LeaveOutRegressor(Ridge(), radius=1).fit(X[::2], y[::2])
+    >>> low, high = reg.interval(X[1:3], radius=1)
+    >>> predicted = reg.predict(X[1:3])
+    >>> bool(((low <= predicted) & (predicted <= high)).all())
+    True
+    """
+
+    fits_full_member: ClassVar[bool] = False
+    _default_estimator: ClassVar[Estimator] = TableTreesRegressor
+    _model_trees: ClassVar[int] = 300
+    _other_task: ClassVar[str] = "LeaveOutClassifier"
+
+    def agreement_rule(self, sets: LeaveOut) -> PooledValues:
+        group_of_unit = sets.groups.incidence().argmax(axis=1)
+        return PooledValues(
+            self.radius, len(sets.groups), sets.pools(), group_of_unit=group_of_unit
+        )
+
+    @property
+    def usual_value(self) -> float | None:
+        return float(self.fixed_ballot_)
+
+    def _fixed_ballot(self, y: Array) -> Array:
+        return np.array(float(np.median(y)))
+
+
+def accepts_missing(estimator: Estimator) -> bool:
+    """Whether an estimator, or a part of it such as an imputer, takes missing values."""
+    return any(
+        get_tags(part).input_tags.allow_nan
+        for _, part in parts_of(estimator)
+        if hasattr(part, "__sklearn_tags__")
+    )
+
+
+def masked_rows(
+    table: Table, y: Array, plan: Plan, hidden: list[list[int]]
+) -> tuple[TableLike, Array, dict[str, Array]]:
+    """Return the rows to learn from, their targets and their sample weights.
+
+    Every row once as it is and COPIES times with the columns of a random member missing.
+    """
+    columns, numeric = list(range(table.n_columns)), table.numeric()
+    masks = [mask for mask in hidden if mask]
+    drawn = draw_masks(table.n_rows, len(masks), COPIES, plan.seed)
+    parts = [mask_columns(table.take(columns), [], numeric)]
+    parts += [
+        mask_columns(table.take(columns, rows), mask, numeric, keep_categories=True)
+        for mask, rows in zip(masks, drawn, strict=True)
+        if len(rows)
+    ]
+    order = np.concatenate([np.arange(table.n_rows), *drawn])
+    _, labels, params = plan.training_rows(y, None, 0)
+    weights = {name: np.asarray(values)[order] for name, values in params.items()}
+    return stack_rows(parts), labels[order], weights

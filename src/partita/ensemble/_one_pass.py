@@ -8,29 +8,28 @@ are added up in their order.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .._support import Array
+from .._support import Array, Estimator
 from ..tables import Table, table_columns
-from ._default_estimator import TableBoostingClassifier, TableBoostingRegressor
-from ._failures import FixedVote
 from ._flat_trees import FlatTrees
-from ._table_estimator import TableEstimator
-from ._table_trees import TableTreesClassifier, TableTreesRegressor
-
-FLAT = (
+from ._protocol import FittedEnsemble
+from ._submodels import FixedVote
+from ._table_estimators import (
     TableBoostingClassifier,
     TableBoostingRegressor,
+    TableEstimator,
     TableTreesClassifier,
     TableTreesRegressor,
 )
+
+FLAT = (TableBoostingClassifier, TableBoostingRegressor, TableTreesClassifier, TableTreesRegressor)
 ROWS = 16384  # at once
 MOST_NODES = 2**22  # of all trees, which are held once more: 110 MB
 
-Outputs = Callable[[Any, Array], Array]  # a submodel and the sums of its trees, to scores
+TreeScore = Callable[[TableEstimator, Array], Array]  # a submodel, and the sums of its trees
 
 
 @dataclass(frozen=True)
@@ -53,12 +52,12 @@ class OnePass:
         The columns of each.
     """
 
-    def __init__(self, submodels: Sequence[Any], columns: Sequence[list[int]]) -> None:
+    def __init__(self, submodels: Sequence[Estimator], columns: Sequence[list[int]]) -> None:
         self.n_submodels = len(submodels)
         self._readers: list[tuple[int, TableEstimator, int]] = []
         self.fixed = [t for t, model in enumerate(submodels) if isinstance(model, FixedVote)]
-        places: dict[tuple[int, Any], int] = {}
-        alike: dict[Any, list[tuple[int, TableEstimator, Array]]] = {}
+        places: dict[tuple[int, object], int] = {}
+        alike: dict[object, list[tuple[int, TableEstimator, Array]]] = {}
         parts, position = [], 0
         for t, model in enumerate(submodels):
             if isinstance(model, FixedVote):
@@ -93,7 +92,7 @@ class OnePass:
             encoded[:, place] = model._encode_column(read[column], k)
         return encoded
 
-    def scores(self, encoded: Array, score: Outputs) -> Iterator[tuple[list[int], Array]]:
+    def scores(self, encoded: Array, score: TreeScore) -> Iterator[tuple[list[int], Array]]:
         """Yield the scores of submodels that are alike: (rows, submodels, ...)."""
         sums = self._trees.sums(encoded)
         for same in self._alike:
@@ -103,7 +102,7 @@ class OnePass:
             yield same.submodels, scored.reshape(n_rows, n_models, *scored.shape[1:])
 
     def ballots(
-        self, table: Table, score: Outputs, fixed: Array, masks: Sequence[list[int]] | None = None
+        self, table: Table, score: TreeScore, fixed: Array, masks: Sequence[list[int]] | None = None
     ) -> Array | None:
         """Return all submodels' ballots, (rows, submodels, ...); None where a value is refused.
 
@@ -156,11 +155,11 @@ class OnePass:
         return masked
 
 
-_KNOWN: WeakKeyDictionary[Any, tuple[list[Any], OnePass | None]] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[object, tuple[list[object], OnePass | None]] = WeakKeyDictionary()
 
 
 def one_pass(
-    ensemble: Any, submodels: Sequence[Any], columns: Sequence[list[int]]
+    ensemble: FittedEnsemble, submodels: Sequence[Estimator], columns: Sequence[list[int]]
 ) -> OnePass | None:
     """Return the submodels as one pass; None where one of them is something else, or huge.
 
@@ -180,11 +179,11 @@ def one_pass(
     return known[1]
 
 
-def _are_same(before: list[Any], now: list[Any]) -> bool:
+def _are_same(before: list[object], now: list[object]) -> bool:
     return len(before) == len(now) and all(a is b for a, b in zip(before, now, strict=True))
 
 
-def scores_rows_apart(ensemble: Any) -> bool:
+def scores_rows_apart(ensemble: FittedEnsemble) -> bool:
     """Whether a row's ballots are the same to the last bit whatever rows stand beside it.
 
     Flat trees add up a row's leaves in one order. Of other estimators nobody knows: a matrix

@@ -5,14 +5,15 @@ module decides both, and hands out copies.
 """
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from .._support import Array, one_thread_settings
+from .._support import Array, Estimator, TableLike, one_thread_settings
+from ..errors import InputError, SubmodelError
 from ..tables import Table
-from ._label_attacks import UNLABELLED, assign_rows, class_positions, numbers_or_missing
+from ._submodels import scores_as_ballots
+from ._target import UNLABELLED, assign_rows, class_positions, numbers_or_missing
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Plan:
         Parameters of submodels that do not see all columns, beside those of the estimator.
     """
 
-    estimator: Any
+    estimator: Estimator
     columns: list[list[int]]
     names: list[str]
     seed: int
@@ -57,7 +58,7 @@ class Plan:
     serial: bool = False
     as_integers: bool = False
     fit_params: dict[str, Array] = field(default_factory=dict)
-    member_settings: dict[str, Any] = field(default_factory=dict)
+    member_settings: dict[str, object] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -75,7 +76,7 @@ class Plan:
         """Return, under label attacks, the submodel that each row belongs to."""
         return assign_rows(n_rows, len(self), self.seed) if self.label_attacks else None
 
-    def submodel(self, t: int) -> Any:
+    def submodel(self, t: int) -> Estimator:
         """Return submodel t, not fitted yet: seeded, and held to one thread."""
         submodel = clone(self.estimator)
         if len(self.columns[t]) < len(set().union(*self.columns)):
@@ -85,7 +86,7 @@ class Plan:
 
     def training_rows(
         self, y: Array, owner: Array | None, t: int
-    ) -> tuple[Array | None, Array, dict[str, Any]]:
+    ) -> tuple[Array | None, Array, dict[str, Array]]:
         """Return the rows submodel t learns from, their labels, and its sample weights.
 
         Rows: None for all. Labels: as far as the submodel may see them. Everything is a copy, since
@@ -101,23 +102,88 @@ class Plan:
         labels = self.classes[y[rows]] if len(self.classes) and not self.as_integers else y[rows]
         return rows, labels, {name: values[rows] for name, values in params.items()}
 
-    def fit_arguments(self, table: Table, y: Array, owner: Array | None, t: int) -> tuple[Any, ...]:
+    def fit_arguments(
+        self, table: Table, y: Array, owner: Array | None, t: int
+    ) -> tuple[Estimator, TableLike, Array, dict[str, Array], str, bool]:
         """Return the arguments of ``fit_one`` for submodel t."""
         rows, labels, params = self.training_rows(y, owner, t)
-        return (
-            self.submodel(t),
-            table.take(self.columns[t], rows),
-            labels,
-            params,
-            self.names[t],
-            self.may_fail,
-        )
+        X = table.take(self.columns[t], rows)
+        return self.submodel(t), X, labels, params, self.names[t], self.may_fail
 
 
-def seeds(estimator: Any, seed: int, t: int) -> dict[str, int]:
+def seeds(estimator: Estimator, seed: int, t: int) -> dict[str, int]:
     """Return a seed for every random part of submodel t, from the ensemble's seed and t alone."""
     names = [
         name for name in sorted(estimator.get_params()) if name.split("__")[-1] == "random_state"
     ]
     drawn = np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(len(names), dtype=np.uint32)
     return {name: int(number >> 1) for name, number in zip(names, drawn, strict=True)}
+
+
+# ---- joint training ----
+#
+# An estimator may have ``fit_submodels(X, y, columns, seeds)``: it is then called once, with the
+# whole table, the columns of every submodel and a seed for each, instead of being cloned and fitted
+# for every submodel. It returns a sequence with one submodel for each set of columns, whose
+# ``scores(X)`` gives log-probabilities (rows, submodels, classes) in the order of its ``classes_``.
+#
+# Isolating the submodels is then the estimator's part of the proof: a submodel's scores may depend
+# on its own columns, the labels and its seed alone, to the last bit.
+
+
+def trains_jointly(estimator: Estimator) -> bool:
+    """Whether the estimator trains all submodels at once."""
+    return hasattr(estimator, "fit_submodels")
+
+
+def were_trained_jointly(submodels: object) -> bool:
+    """Whether these fitted submodels came from such an estimator."""
+    return hasattr(submodels, "scores")
+
+
+def check_joint_settings(plan: Plan, sample_weight: object) -> None:
+    """Refuse settings that joint training cannot honour."""
+    name = type(plan.estimator).__name__
+    if sample_weight is not None:
+        raise InputError(
+            f"sample_weight cannot reach {name}, which trains all submodels at once: leave it out"
+        )
+    if plan.label_attacks:
+        raise InputError(
+            f"label_attacks is not supported with {name}, which trains all submodels on the same "
+            "labels: leave it out"
+        )
+    if plan.may_fail:
+        raise InputError(
+            f"on_failure='vote' is not supported with {name}, which trains all submodels at once: "
+            "use 'raise'"
+        )
+
+
+def fit_jointly(
+    estimator: Estimator, table: Table, y: Array, columns: list[list[int]], seed: int
+) -> Estimator:
+    """Fit one submodel on each set of columns, in one call."""
+    seeds = [
+        int(np.random.SeedSequence(seed, spawn_key=(t,)).generate_state(1)[0] >> 1)
+        for t in range(len(columns))
+    ]
+    name = type(estimator).__name__
+    try:
+        fitted = estimator.fit_submodels(table.take_all(), y.copy(), columns, seeds)
+    except InputError:
+        raise
+    except Exception as exc:
+        raise SubmodelError(f"{name} could not fit its {len(columns)} submodels: {exc}") from exc
+    if len(fitted) != len(columns):
+        raise SubmodelError(
+            f"{name} gave {len(fitted)} submodels for {len(columns)} sets of columns: one for "
+            "each is needed"
+        )
+    return fitted
+
+
+def joint_ballots(submodels: Estimator, table: Table, classes: Array) -> Array:
+    """Return every submodel's score for every class: float32 (rows, submodels, classes)."""
+    scores = np.asarray(submodels.scores(table.take_all()))
+    return scores_as_ballots(scores, np.asarray(submodels.classes_), classes)

@@ -4,14 +4,19 @@ Command line, report, service, audit, searches, stores and watchers use this and
 ensemble, so that they need not know whether it predicts labels or values, and how it was trained.
 """
 
-from typing import Any, ClassVar, Protocol
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, Protocol, TypeAlias
 
-from .._support import Array
+from numpy.typing import ArrayLike
+
+from .._support import Array, Estimator, TableLike
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts
-from ..partition import Units
-from ..rules import Statement
+from ..partition import LeaveOut, Overlap, Partition, Units
+from ..rules import Rule, Statement
 from ..tables import Table
+
+Size: TypeAlias = ArrayLike | None  # a number, or one for each row
 
 
 class FittedEnsemble(Protocol):
@@ -43,6 +48,12 @@ class FittedEnsemble(Protocol):
         The labels, of a classifier.
     n_features_in_ : int
         Number of columns.
+    feature_names_in_ : array
+        Names of the columns, if they had any.
+    kinds_ : mapping of str to str, or None
+        What each named column holds.
+    numeric_ : sequence of bool
+        Which columns hold numbers.
     warnings_ : list of str
         What a fit warned of, to be repeated with every result.
     label_attacks, image_shape, on_failure, verbose
@@ -51,6 +62,8 @@ class FittedEnsemble(Protocol):
         How many submodels are fitted and stored: one where it takes the part of all.
     full_member : estimator or None
         A submodel that sees all columns.
+    submodel_classes : array
+        The labels as submodels learn them, of a classifier.
     trusts_training : bool
         Whether certificates are about attacks on rows to predict alone.
     usual_value : float or None
@@ -78,17 +91,20 @@ class FittedEnsemble(Protocol):
 
     task: ClassVar[str]
     constant_cure: ClassVar[str]
-    estimators_: Any
-    partition_: Any
+    estimators_: Sequence[Estimator]
+    partition_: Partition | Overlap | LeaveOut
     units_: Units
     counts_: Counts
-    rule_: Any
+    rule_: Rule
     fixed_ballot_: Array
     classes_: Array
     n_features_in_: int
+    feature_names_in_: Array
+    kinds_: Mapping[str, str | None] | None
+    numeric_: Sequence[bool]
     warnings_: list[str]
     label_attacks: str | None
-    image_shape: Any
+    image_shape: Sequence[int] | None
     on_failure: str
     verbose: int
 
@@ -105,8 +121,12 @@ class FittedEnsemble(Protocol):
         """How many submodels are fitted and stored."""
 
     @property
-    def full_member(self) -> Any:
+    def full_member(self) -> Estimator:
         """A submodel that sees all columns."""
+
+    @property
+    def submodel_classes(self) -> Array:
+        """The labels as submodels learn them."""
 
     @property
     def trusts_training(self) -> bool:
@@ -116,7 +136,7 @@ class FittedEnsemble(Protocol):
     def usual_value(self) -> float | None:
         """The median training target."""
 
-    def read(self, X: Any, silent: Any = None) -> Table:
+    def read(self, X: TableLike, silent: object = None) -> Table:
         """Open rows as a table with the columns of the fit.
 
         Parameters
@@ -132,7 +152,7 @@ class FittedEnsemble(Protocol):
             To be given to ``ballots`` and ``certificates``.
         """
 
-    def ballots(self, X: Any, silent: Any = None) -> Ballots:
+    def ballots(self, X: TableLike, silent: object = None) -> Ballots:
         """Return every submodel's scores or values.
 
         Parameters
@@ -175,7 +195,7 @@ class FittedEnsemble(Protocol):
             As :meth:`ballots` returns them.
         """
 
-    def predict(self, X: Any, silent: Any = None) -> Array:
+    def predict(self, X: TableLike, silent: object = None) -> Array:
         """Return predictions.
 
         Parameters
@@ -220,7 +240,11 @@ class FittedEnsemble(Protocol):
         """
 
     def statement(
-        self, prediction: Array, tolerance: Any = None, relative: Any = None, around: Any = None
+        self,
+        prediction: Array,
+        tolerance: Size = None,
+        relative: Size = None,
+        around: Size = None,
     ) -> Statement | None:
         """Return what can be certified of each row.
 
@@ -244,7 +268,7 @@ class FittedEnsemble(Protocol):
     def certificates(
         self,
         ballots: Ballots,
-        statement: Any,
+        statement: Statement | None,
         table: Table | None = None,
         cover: str = "bound",
         time_limit: float = 10.0,
@@ -271,7 +295,11 @@ class FittedEnsemble(Protocol):
         """
 
     def correct(
-        self, prediction: Array, truth: Array, tolerance: Any = None, relative: Any = None
+        self,
+        prediction: Array,
+        truth: Array,
+        tolerance: Size = None,
+        relative: Size = None,
     ) -> Array:
         """Return which predictions are right.
 
@@ -304,6 +332,44 @@ class FittedEnsemble(Protocol):
         -------
         dict of int to tuple of arrays
             The lowest and the highest value of each row, by radius; empty for labels.
+        """
+
+    def fallback_scores(
+        self, table: Table, abstentions: Abstentions | None = None, rows: Array | None = None
+    ) -> Array | None:
+        """Return the scores of the fallback; no certificate may depend on them.
+
+        Parameters
+        ----------
+        table : Table
+            The rows, as ``read`` returns them.
+        abstentions : Abstentions, optional
+            Who abstains; cells of sources whose silence was declared are read as missing.
+        rows : array of int, optional
+            Score these rows alone.
+
+        Returns
+        -------
+        array of float32, shape (n_samples, n_classes), or None
+            None without a gate.
+        """
+
+    def score_submodel(self, t: int, X: TableLike) -> tuple[Array, str]:
+        """Return one submodel's scores or values.
+
+        Parameters
+        ----------
+        t : int
+            The submodel's index.
+        X : array or DataFrame of shape (n_samples, n_columns)
+            Rows with the columns of this submodel alone.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes) or (n_samples,)
+            What :meth:`ballots` has of this submodel.
+        str
+            Why some rows got the fixed vote; "" where none did.
         """
 
     def refusing(self, table: Table) -> Array:

@@ -1,20 +1,28 @@
-"""Settings that would void the proof, as far as they can be seen before training.
+"""What would void the proof: settings that show it before training, and canaries that notice it.
 
-The estimator is only inspected here, never fitted. The classes that are looked for are imported by
-the functions that look: a model that only predicts does not need them.
+Before training an estimator is only inspected. The classes that are looked for are imported by the
+functions that look: a model that only predicts does not need them.
+
+Submodels are fitted in threads. What they share there (a library's generator, numpy's global one, a
+cache) lets one column reach submodels that do not own it, which no proof allows for. So a few
+submodels, the canaries, are fitted again and must score the same to the last bit: at the end,
+beside others than the first time, so that what they got from their neighbours is something else.
+This finds what no list of settings foresees.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from .._support import warn_or_raise
+import numpy as np
+
+from .._support import Array, Estimator, warn_or_raise
 from ..errors import SoundnessError
+from ._submodels import FixedVote
 
 PLAIN = (str, bytes, int, float, bool, complex, type(None))
 DEEPEST = 20  # how far estimators inside estimators are followed
 
 
-def check_settings(ensemble: Any, estimator: Any) -> None:
+def check_settings(estimator: Estimator, random_state: object, strict: bool) -> None:
     """Warn of, or refuse, settings under which a second fit gives other votes."""
     from sklearn.frozen import FrozenEstimator
 
@@ -30,34 +38,32 @@ def check_settings(ensemble: Any, estimator: Any) -> None:
                 f"{name} is a {type(part).__name__} with random_state=None, which draws from "
                 "numpy's global generator, so a submodel "
                 "depends on more than its columns: give it a random_state",
-                ensemble.strict,
+                strict,
             )
     for name, value in sorted(estimator.get_params().items()):
         if name.split("__")[-1] == "warm_start" and value:
             warn_or_raise(
                 f"{name}=True lets a submodel start from an earlier fit, so its votes depend on "
                 "more than its columns: set it to False",
-                ensemble.strict,
+                strict,
             )
-    if not isinstance(ensemble.random_state, int) and not hasattr(
-        ensemble.random_state, "__index__"
-    ):
+    if not hasattr(random_state, "__index__"):
         warn_or_raise(
-            f"random_state={ensemble.random_state!r} gives other submodels at every fit, so the "
+            f"random_state={random_state!r} gives other submodels at every fit, so the "
             "proof holds only for the one drawn now: "
             "give a number",
-            ensemble.strict,
+            strict,
         )
 
 
-def parts_of(estimator: Any) -> Iterator[tuple[str, Any]]:
+def parts_of(estimator: Estimator) -> Iterator[tuple[str, Estimator]]:
     """Yield an estimator and everything inside it, each with its place.
 
     Steps of pipelines, estimators in lists and mappings, splitters, and what these hold.
     """
     seen: set[int] = set()
 
-    def inside(name: str, part: Any, depth: int) -> Iterator[tuple[str, Any]]:
+    def inside(name: str, part: Estimator, depth: int) -> Iterator[tuple[str, Estimator]]:
         if (
             isinstance(part, (*PLAIN, type))
             or (callable(part) and not hasattr(part, "__dict__"))
@@ -85,25 +91,25 @@ def parts_of(estimator: Any) -> Iterator[tuple[str, Any]]:
     yield from inside("estimator", estimator, 0)
 
 
-def shares_a_generator(estimator: Any) -> bool:
+def shares_a_generator(estimator: Estimator) -> bool:
     """Whether a part draws from liblinear's or libsvm's generator, shared by the whole process."""
     return any(_is_of_liblinear(part) for _, part in parts_of(estimator))
 
 
-def is_balanced(estimator: Any) -> bool:
+def is_balanced(estimator: Estimator) -> bool:
     """Whether the estimator weighs its classes by their shares, as a prior would."""
     weights = [getattr(part, "class_weight", None) for _, part in parts_of(estimator)]
     return any(isinstance(weight, str) and weight.startswith("balanced") for weight in weights)
 
 
-def wants_integers(estimator: Any) -> bool:
+def wants_integers(estimator: Estimator) -> bool:
     """Whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
     return any(
         type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
     )
 
 
-def _is_of_liblinear(part: Any) -> bool:
+def _is_of_liblinear(part: Estimator) -> bool:
     from sklearn.linear_model import LogisticRegression, LogisticRegressionCV
     from sklearn.svm import SVC, LinearSVC, LinearSVR, NuSVC
 
@@ -114,6 +120,79 @@ def _is_of_liblinear(part: Any) -> bool:
     return isinstance(part, SVC | NuSVC) and part.probability is True
 
 
-def _draws_at_random(splitter: Any) -> bool:
+def _draws_at_random(splitter: Estimator) -> bool:
     unseeded = "random_state" in vars(splitter) and splitter.random_state is None
     return unseeded and bool(getattr(splitter, "shuffle", True))
+
+
+MOST_CANARIES = 3
+MANY_ROWS = 100_000  # from here on one canary: fits take long, and what is shared reaches them all
+SUBMODELS_PER_CANARY = 7
+ROWS = 500  # training rows on which scores are compared
+
+CANARY_CURE = (
+    "seed everything random in the estimator; if that does not help, its submodels share "
+    "something between threads, which n_jobs=1 prevents"
+)
+
+
+def canaries(n_submodels: int, n_rows: int) -> list[int]:
+    """Choose the submodels to fit again: the middle one, and with more submodels the ends."""
+    number = min(MOST_CANARIES, max(1, n_submodels // SUBMODELS_PER_CANARY))
+    if n_rows >= MANY_ROWS:
+        number = 1
+    first, middle, last = 0, n_submodels // 2, n_submodels - 1
+    return {1: [middle], 2: [first, last]}.get(number, [first, middle, last])
+
+
+def sample_rows(n_rows: int) -> Array:
+    """Choose training rows, evenly spread."""
+    return np.unique(np.linspace(0, n_rows - 1, min(n_rows, ROWS)).astype(np.int64))
+
+
+def check_same_fit(before: Estimator, after: Estimator, name: str) -> None:
+    """Refuse a submodel that fails in one of two fits on the same columns."""
+    if isinstance(before, FixedVote) != isinstance(after, FixedVote):
+        raise SoundnessError(
+            f"{name} fails at random when it is fitted again, so no radius would hold: find out "
+            "why first"
+        )
+
+
+def check_same_scores(before: Array, after: Array, name: str) -> None:
+    """Refuse a submodel whose scores differ when it is fitted again on the same columns."""
+    if np.array_equal(before, after, equal_nan=True):
+        return
+    differ = 1.0
+    if before.shape == after.shape:
+        differ = float(np.mean((before != after).reshape(len(before), -1).any(axis=1)))
+    raise SoundnessError(
+        f"{name} gives other scores ({differ:.0%} of rows) when it is fitted again on the "
+        f"same columns, so no radius would hold: {CANARY_CURE}"
+    )
+
+
+class GlobalGenerator:
+    """Notices draws from numpy's global generator, which depend on whatever was drawn before.
+
+    Python's own generator is not watched: clusters draw from it for their own purposes during a
+    fit.
+    """
+
+    def __init__(self) -> None:
+        self._before = _state()
+
+    def check(self, strict: bool) -> None:
+        """Warn, or raise if ``strict``, if something was drawn since."""
+        if _state() != self._before:
+            warn_or_raise(
+                "numpy's global generator was drawn from while the submodels were fitted, so "
+                "their votes depend on more than their columns: give everything in the estimator "
+                "a random_state",
+                strict,
+            )
+
+
+def _state() -> tuple[object, ...]:
+    name, keys, *rest = np.random.get_state(legacy=True)
+    return name, np.asarray(keys).tobytes(), *rest

@@ -1,22 +1,92 @@
-"""Reading a target: labels or values, as submodels learn them.
+"""Targets: labels or values, as submodels learn them, and who sees which when they may be flipped.
 
-Under label attacks a label is the attacker's, so nothing here may raise because of one label, and
-the list of classes must be the user's constant.
+Under label attacks a label is the attacker's, so no function here may raise because of one, and the
+list of classes must be the user's constant. A label must reach one submodel only, as a column does.
+So every training row belongs to one submodel, by a hash of its position: not of its content, or one
+corrupted value could move it to another. With "rows" a submodel trains on its own rows; with
+"labels" on all rows, of which only its own have labels (theory, section 6).
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d
 
-from .._support import Array, array_of
+from .._support import Array, Estimator, array_of
 from ..errors import InputError
-from ._label_attacks import class_positions, numbers_or_missing
+from ..rules import Median, Rule, Tournament
+
+UNLABELLED = -1
+
+Target: TypeAlias = Any  # as users have it: a list, an array, or a column of a frame
 
 
-def target_array(estimator: Any, y: Any) -> Array:
+def assign_rows(n_rows: int, n_submodels: int, seed: int) -> Array:
+    """Assign each training row to a submodel, from its position and the seed alone."""
+    mixed = np.arange(n_rows, dtype=np.uint64) + np.uint64(seed % 2**32 << 32)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    return (mixed % np.uint64(n_submodels)).astype(np.int64)
+
+
+def class_positions(y: Array, classes: Array) -> Array:
+    """Return each label's position in the list, -1 for one outside of it; never raises."""
+    places = {label: position for position, label in enumerate(classes.tolist())}
+    positions = np.full(len(y), UNLABELLED, dtype=np.int64)
+    for i, label in enumerate(np.asarray(y, dtype=object)):
+        try:
+            positions[i] = places.get(
+                label.item() if isinstance(label, np.generic) else label, UNLABELLED
+            )
+        except TypeError:  # a label that cannot be hashed
+            continue
+    return positions
+
+
+def numbers_or_missing(y: Array) -> Array:
+    """Return targets as numbers, NaN for what is not a number; never raises."""
+    numbers = np.full(len(y), np.nan)
+    for i, value in enumerate(y):
+        try:
+            numbers[i] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            continue
+    return numbers
+
+
+def semi_supervised(estimator: Estimator) -> Estimator:
+    """Return an estimator that learns from rows labelled -1.
+
+    scikit-learn's own semi-supervised estimators stay as they are; others are self-trained.
+    """
+    if type(estimator).__module__.startswith("sklearn.semi_supervised") or getattr(
+        estimator, "learns_unlabelled", False
+    ):
+        return clone(estimator)
+    from sklearn.semi_supervised import SelfTrainingClassifier  # takes long, and few need it
+
+    return SelfTrainingClassifier(clone(estimator))
+
+
+def check_constants(rule: Rule) -> None:
+    """Refuse a rule that would learn a constant from all labels."""
+    if isinstance(rule, Tournament) and rule.needs_shares and rule.shares is None:
+        raise InputError(
+            "shares is missing: under label_attacks the labels' shares for prior and offset must "
+            "be constants that you give"
+        )
+    if isinstance(rule, Median) and rule.centre is None and rule.stretch != 1:
+        raise InputError(
+            "centre is missing: under label_attacks the centre of the stretch must be a constant "
+            "that you give"
+        )
+
+
+def target_array(estimator: Estimator, y: Target) -> Array:
     """Return the target as a one-dimensional array without missing values."""
     if y is None:
         raise InputError(
@@ -45,7 +115,7 @@ def classes_of(labels: Array) -> Array:
         ) from exc
 
 
-def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
+def read_labels(ensemble: Estimator, y: Target) -> tuple[Array, Array]:
     """Return the labels as submodels learn them, and all classes, sorted.
 
     Under label attacks the labels come as positions in the classes, -1 for one that is not there.
@@ -73,14 +143,7 @@ def read_labels(ensemble: Any, y: Any) -> tuple[Array, Array]:
     return labels, classes
 
 
-def read_values(ensemble: Any, y: Any) -> Array:
-    """Return the target as float64; under label attacks NaN for what is not a number."""
-    if ensemble.label_attacks:
-        return numbers_or_missing(column_or_1d(np.asarray(y, dtype=object)))
-    return numeric_target(ensemble, y, "FeaturePartitionClassifier")
-
-
-def numeric_target(estimator: Any, y: Any, classifier: str) -> Array:
+def numeric_target(estimator: Estimator, y: Target, classifier: str) -> Array:
     """Return the target as float64; ``classifier`` is what to use for labels instead."""
     target = target_array(estimator, y)
     try:
@@ -91,7 +154,7 @@ def numeric_target(estimator: Any, y: Any, classifier: str) -> Array:
         ) from exc
 
 
-def _given_classes(given: Any) -> Array:
+def _given_classes(given: object) -> Array:
     """Return the user's list of classes as a sorted array."""
     classes = array_of("classes", list(given) if isinstance(given, Iterable) else given)
     _check_exact("classes", given, classes)
@@ -105,7 +168,7 @@ def _given_classes(given: Any) -> Array:
         ) from exc
 
 
-def _check_exact(argument: str, given: Any, labels: Array) -> None:
+def _check_exact(argument: str, given: object, labels: Array) -> None:
     """Refuse listed integers that became floats and are not what they were: two could be one."""
     if labels.dtype.kind != "f" or not isinstance(given, list | tuple):
         return

@@ -6,7 +6,6 @@ warning, or an error for the strict.
 
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from scipy.special import bdtrc
 
@@ -87,7 +86,7 @@ def _same_labels(one: Any, other: Any) -> Array | None:
 
 
 def _share_memory(reference: Table, table: Table) -> bool:
-    one, other = _memory(reference), _memory(table)
+    one, other = reference.memory(), table.memory()
     if one is None or other is None:
         return False
     try:
@@ -98,19 +97,8 @@ def _share_memory(reference: Table, table: Table) -> bool:
 
 def _slices_of_one(reference: Table, table: Table) -> bool:
     """Whether both are slices of one array."""
-    one, other = _memory(reference), _memory(table)
+    one, other = reference.memory(), table.memory()
     return one is not None and other is not None and one.base is not None and one.base is other.base
-
-
-def _memory(table: Table) -> Array | None:
-    """An array, or a column of a pandas frame, as it lies in memory; None where that is unknown."""
-    array: Array | None = getattr(table, "_array", None)
-    frame = getattr(table, "_frame", None)
-    if isinstance(frame, nw.DataFrame) and frame.implementation.is_pandas():
-        native = frame.to_native()
-        plain = [j for j, dtype in enumerate(native.dtypes) if isinstance(dtype, np.dtype)]
-        array = native.iloc[:, plain[0]].to_numpy() if plain else None
-    return array
 
 
 def column_values(table: Table, column: int) -> Array:

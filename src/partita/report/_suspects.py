@@ -9,6 +9,7 @@ import numpy as np
 
 from .._support import Array, shortened
 from ..ensemble import FittedEnsemble
+from ..partition import LeaveOut
 from ..watch import Disagreement as GroupDisagreement
 
 SHOWN_UNITS = 3  # of a group, in a sentence
@@ -85,9 +86,11 @@ class Disagreement(GroupDisagreement):
 
 def leave_out_numbers(model: FittedEnsemble, disagreement: Disagreement) -> dict[str, Any]:
     """What the report says of an ensemble whose models leave units out."""
-    left_out = [list(groups) for groups in model.partition_.left_out]
+    sets = model.partition_
+    assert isinstance(sets, LeaveOut)
+    left_out = [list(groups) for groups in sets.left_out]
     return {
-        "radius": int(model.rule_.radius),
+        "radius": int(sets.radius),
         "groups": disagreement.groups,
         "models": int(disagreement.votes.shape[1]),
         "left_out": [groups for groups in left_out if groups],

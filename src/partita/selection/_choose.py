@@ -18,14 +18,13 @@ from sklearn.utils import _safe_indexing
 from .._support import Array, array_of, check_whole, log
 from ..ensemble import (
     failure_banner,
-    fallback_scores,
     fit_full_model,
     full_predictions,
     is_nearly_constant,
 )
 from ..errors import InputError
 from ..metrics import certified_accuracy, certified_balanced_accuracy
-from ..partition import Columns, Informed, choose_units
+from ..partition import Informed
 from ..rules import Gated
 from ..tables import open_table
 from ..workflow import ON_REFERENCE, ON_TRAINING, TASKS, CertifiedTable, Task
@@ -241,10 +240,8 @@ def choose_among(
     task.check_tolerance(tolerance, relative, needed=True)
     check_want(want)
     labels = partition.task == "classification"
-    probe = clone(partition)
-    table = probe._open(train[0], reset=True)
-    names = Columns(probe._column_names(table), table.labels)
-    n_units = len(choose_units(partition.units, names, partition.trusted, None))
+    units = clone(partition).units_of(train[0])
+    n_units = len(units)
     if n_units < 2 * radius + 1:
         raise InputError(
             f"radius is {radius}, which needs at least {2 * radius + 1} units, but there are "
@@ -282,18 +279,13 @@ def choose_among(
         tried,
         mean_shares([judge.one_model() for judge in judges]),
         constant,
-        f"{n_units} {_kind_of(partition, names)}",
+        f"{n_units} {units.kind}",
         len(valid[1]),
         want,
         best,
         reason,
         chosen,
     )
-
-
-def _kind_of(ensemble: Any, names: Columns) -> str:
-    """What the units are called."""
-    return choose_units(ensemble.units, names, ensemble.trusted, None).kind
 
 
 class _Judge:
@@ -334,7 +326,7 @@ class _Judge:
             whole = clone(self.ensemble)
             with without_warnings_of_trials():
                 self.fallback = fit_full_model(whole, *self.train)
-                whole._plan(*self.train)
+                whole.plan(*self.train)
             whole.full_model_ = self.fallback
             found = full_predictions(whole, whole.read(self.valid[0]))
             self._one_model = np.empty(0) if found is None else found
@@ -354,7 +346,7 @@ class _Judge:
             variant.gate,
             self.fallback,
         )
-        rule, scores = Gated(model.rule_, variant.gate), fallback_scores(gated, certified.table)
+        rule, scores = Gated(model.rule_, variant.gate), gated.fallback_scores(certified.table)
         ballots = replace(certified.ballots, rule=rule, fallback=scores)
         return replace(certified, ballots=ballots)
 

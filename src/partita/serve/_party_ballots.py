@@ -12,10 +12,10 @@ from typing import Any, Self
 import numpy as np
 
 from .._support import Array, json_value
-from ..ensemble import FittedEnsemble, FixedVote, score_one, were_trained_jointly
+from ..ensemble import FittedEnsemble, FixedVote, were_trained_jointly
 from ..errors import InputError
 from ..partition import Partition
-from ..tables import TEXT, File, one_row, open_file
+from ..tables import TEXT, File, open_file
 from ..workflow import StoredModel, known_kinds
 from ._ballot_answers import answer_bytes
 
@@ -57,16 +57,7 @@ class PartyBallots:
         for name in (key, *own):
             file.check_column(name, "key" if name == key else "the submodel")
         X = file.table(own).take_all()
-        ballots, failure = score_one(
-            model._score(),
-            model.estimators_[t],
-            X,
-            one_row,
-            len(X),
-            model.fixed_ballot_,
-            model.describe(t),
-            model.on_failure == "vote",
-        )
+        ballots, failure = model.score_submodel(t, X)
         if isinstance(model.estimators_[t], FixedVote):
             failure = model.estimators_[t].cause
         labels = getattr(model, "classes_", None)

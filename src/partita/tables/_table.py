@@ -183,6 +183,16 @@ class Table:
         for start in range(0, len(chosen), size):
             yield self.take(columns, chosen[start : start + size])
 
+    def memory(self) -> Array | None:
+        """Return values as they lie in memory, to find out whether two tables share them.
+
+        Returns
+        -------
+        array or None
+            All values, or some; None where they are not in memory, or it is not known where.
+        """
+        return None
+
 
 # ---- arrays, matrices, frames and rows as lists ----
 
@@ -198,6 +208,9 @@ class _ArrayTable(Table):
         return np.ascontiguousarray(
             self._array[:, columns] if rows is None else self._array[rows[:, None], columns]
         )
+
+    def memory(self) -> Array | None:
+        return self._array
 
     def numeric(self) -> list[bool]:
         if self._array.dtype != object:
@@ -291,6 +304,13 @@ class _FrameTable(Table):
 
     def read(self, columns: list[int]) -> list[Array]:
         return table_columns(self._frame[:, columns].to_native())
+
+    def memory(self) -> Array | None:
+        if not self._frame.implementation.is_pandas():
+            return None
+        native = self._frame.to_native()
+        plain = [j for j, dtype in enumerate(native.dtypes) if isinstance(dtype, np.dtype)]
+        return native.iloc[:, plain[0]].to_numpy() if plain else None
 
     def numeric(self) -> list[bool]:
         types = [self._frame[:, j].dtype for j in range(self.n_columns)]

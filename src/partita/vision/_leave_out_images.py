@@ -275,7 +275,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return isinstance(self.networks_[0], WindowNetwork)  # `training` may be set anew
 
     @property
-    def _covers(self) -> tuple[str, ...]:
+    def covers(self) -> tuple[str, ...]:
         """What the certificates cover, in the words of partita.compare."""
         return ("patch",) if self.trusts_training else ("patch", "patch at its place in training")
 

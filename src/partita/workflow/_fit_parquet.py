@@ -151,7 +151,7 @@ def fit_training(
             "this fit reads them submodel by submodel: leave trusted training out, or use fit "
             "(on the command line, leave --cluster out)"
         )
-    _, _, plan = model._plan(training.table, training.y)
+    _, _, plan = model.plan(training.table, training.y)
     if trains_jointly(plan.estimator):
         raise InputError(
             f"estimator {type(plan.estimator).__name__} trains all submodels at once, from the "
