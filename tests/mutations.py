@@ -650,13 +650,13 @@ BUGS = [
     Bug(
         "summary: wrong rows count as certified and right",
         "workflow/_summary.py",
-        "radii = np.maximum(correct_radius(truth, proof), -1).astype(np.int64)",
-        "radii = np.maximum(proof.radius, -1).astype(np.int64)",
+        "np.maximum(correct_radius(truth, stated), -1)",
+        "np.maximum(stated.radius, -1)",
         ("tests/workflow/test_summary.py",),
     ),
     Bug(
         "schema: a label that is no whole number is rounded to one",
-        "workflow/_tasks.py",
+        "workflow/_schema.py",
         'if kind == NUMBER and y.dtype.kind == "f" and _are_whole(y):',
         'if kind == NUMBER and y.dtype.kind == "f":',
         ("tests/workflow/test_tasks.py", "tests/workflow/test_schema.py"),
@@ -1018,9 +1018,9 @@ BUGS = [
     ),
     Bug(
         "precision in summaries: only wrong rows can be added",
-        "workflow/_class_counts.py",
-        "        elif true != label:\n            others += radii",
-        "        elif true != label and true != predicted:\n            others += radii",
+        "workflow/_summary.py",
+        "label not in (true, predicted))",
+        "label not in (true, predicted) and true != predicted)",
         ("tests/workflow/test_class_counts.py",),
     ),
     Bug(

@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from partita import store
-from partita.workflow._wording import CHOSEN, ON_REFERENCE, ON_TRAINING
+from partita.workflow import CHOSEN, ON_REFERENCE, ON_TRAINING
 
 NAIVE = "sklearn.naive_bayes:GaussianNB"
 SWEEP = ("--target", "target", "--submodels", "3,5", "--estimator", NAIVE)

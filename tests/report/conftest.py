@@ -16,7 +16,7 @@ from partita import (
 )
 from partita.report import gather, render
 from partita.rules import Plurality
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 from partita.workflow._training_table import open_training
 from tests.browser import open_browser
 

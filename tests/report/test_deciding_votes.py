@@ -13,7 +13,7 @@ from partita import FeaturePartitionClassifier
 from partita.report import gather, render
 from partita.report._deciding_votes import in_votes
 from partita.rules import Plurality, RunOff, Tournament
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 
 def duel(ballots, mine, other, margin):

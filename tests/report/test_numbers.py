@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita.report import gather, render
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 
 @pytest.mark.parametrize("width", [{"relative": 0.4}, {"tolerance": 40.0}])

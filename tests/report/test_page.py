@@ -18,7 +18,7 @@ from partita.ensemble import FixedVote
 from partita.metrics import certified_accuracy, worst_case_precision
 from partita.report import gather, render
 from partita.report._page import embedded
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 from .pages import CONTRAST, HOSTILE, cells, quality_of
 

@@ -10,7 +10,7 @@ from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.metrics import certified_accuracy
 from partita.report import gather, render
 from partita.report._row_numbers import outward
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 from .pages import cells
 

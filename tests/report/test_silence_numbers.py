@@ -7,7 +7,7 @@ from partita import FeaturePartitionRegressor, LeaveOutClassifier
 from partita.report import gather, render
 from partita.report._silence_numbers import silence_numbers
 from partita.rules import Plurality, RunOff
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 
 def test_entries_are_shares_of_right_rows_that_survive(cancer):

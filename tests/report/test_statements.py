@@ -14,7 +14,7 @@ from partita.ensemble import FixedVote
 from partita.metrics import certified_accuracy
 from partita.report import gather, render
 from partita.report._statements import estimate, wilson
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 from partita.workflow._summary import TRAINING_ROWS
 
 from .pages import cells

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import LeaveOutClassifier
 from partita.report import gather, render
 from partita.report._suspects import Disagreement
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 from .pages import quality_of
 

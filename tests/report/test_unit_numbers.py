@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita.report._unit_numbers import unit_numbers
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 
 def test_bars_of_units_are_shares_of_all_rows(visit, cancer, page_of_cancer):

@@ -8,8 +8,7 @@ from partita.report import gather, render, write_report
 from partita.report._watch_numbers import watch_numbers
 from partita.store._reference_rates import write_rates
 from partita.watch import learn_usual, watch
-from partita.workflow._certified_table import CertifiedTable
-from partita.workflow._certify_file import certify_file
+from partita.workflow import CertifiedTable, certify_file
 
 
 def test_without_usual_rates_contradictions_are_counted(cancer):

@@ -13,7 +13,7 @@ from partita import InputError, __version__, store
 from partita.attacks._findings import Audit
 from partita.report import write_report
 from partita.report._write import origin_of
-from partita.workflow._certify_file import certify_file
+from partita.workflow import certify_file
 
 
 def test_a_report_on_the_training_table_says_so(stored, tmp_path, visit):

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import InputError, SoundnessWarning, choose
 from partita.metrics import certified_accuracy
 from partita.selection._reference_splits import reference_splits
-from partita.workflow._tasks import TASKS
+from partita.workflow import TASKS
 
 X, Y = load_wine(return_X_y=True)
 TRAIN, VALID = (X[::2], Y[::2]), (X[1::2], Y[1::2])

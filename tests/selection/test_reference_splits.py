@@ -5,7 +5,7 @@ import pytest
 
 from partita import InputError
 from partita.selection._reference_splits import LEAST_ROWS, mean, mostly, reference_splits
-from partita.workflow._tasks import TASKS
+from partita.workflow import TASKS
 
 LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]
 

@@ -31,7 +31,7 @@ from partita.selection._recommend import (
 )
 from partita.selection._reference_splits import reference_splits
 from partita.selection._sweep_grid import Grid, Trial
-from partita.workflow._tasks import TASKS
+from partita.workflow import TASKS
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE, ONE_RULE

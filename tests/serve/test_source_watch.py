@@ -13,7 +13,7 @@ from partita.serve._run import _watched_sources
 from partita.serve._source_watch import SourceWatch, source_families
 from partita.store._reference_rates import REFERENCE_RATES, write_rates
 from partita.watch import Watcher, learn_usual
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 
 from .client import CANCER, DIABETES, FIRST, ask, rows_of, server
 from .test_metrics import parsed

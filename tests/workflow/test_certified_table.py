@@ -19,7 +19,7 @@ from partita import (
 )
 from partita.ensemble._full_model import fit_full_model
 from partita.rules import Plurality, RunOff, Tournament
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 from partita.workflow._summary import Summary
 
 

@@ -15,14 +15,14 @@ from partita import (
     store,
 )
 from partita.tables import CellError
-from partita.workflow import _certify_file
+from partita.workflow import _stored_model
 
 from .cancer import COLUMNS, ROWS, cancer, fit, table_without
 
 
 @pytest.fixture
 def few_at_once(monkeypatch):
-    monkeypatch.setattr(_certify_file, "CERTIFIED_AT_ONCE", 100)
+    monkeypatch.setattr(_stored_model, "CERTIFIED_AT_ONCE", 100)
 
 
 @pytest.mark.parametrize("spread", [1, 2])

@@ -7,8 +7,7 @@ import pytest
 
 from partita.certificates import Certificates, Counts
 from partita.metrics import certified_class_curves
-from partita.workflow._class_counts import (
-    add_pairs,
+from partita.workflow._summary import (
     class_numbers,
     count_pairs,
     kept_predictions,
@@ -43,7 +42,7 @@ def test_pieces_add_up(rows):
     ]
     total = pieces[0]
     for piece in pieces[1:]:
-        total = add_pairs(total, piece)
+        total += piece
     assert total == count_pairs(*rows)
     assert kept_predictions(total)["a"][0] == (rows[1] == "a").sum()
 
@@ -59,20 +58,20 @@ def test_without_the_truth_predictions_are_counted(rows):
 
 
 def test_what_is_certified_beside_the_commonest_label():
-    pairs = {("no", "no"): Counter({3: 80}), ("yes", "no"): Counter({2: 6}), ("yes", "yes"): {}}
-    pairs["yes", "yes"] = Counter({0: 3, 1: 1})
+    pairs = Counter({("no", "no", 3): 80, ("yes", "no", 2): 6})
+    pairs |= Counter({("yes", "yes", 0): 3, ("yes", "yes", 1): 1})
     assert minority_summary(pairs, 3) == {
         "label": "no",
         "kept": [86, 86, 86],
         "rows": 10,
         "certified": [4, 1, 0],
     }
-    unknown = {(None, "no"): Counter({3: 86}), (None, "yes"): Counter({0: 3, 1: 1})}
+    unknown = Counter({(None, "no", 3): 86, (None, "yes", 0): 3, (None, "yes", 1): 1})
     assert minority_summary(unknown, 2) == {
         "label": "no",
         "kept": [86, 86],
         "rows": 4,
         "certified": [4, 1],
     }
-    assert minority_summary({("no", "no"): Counter({3: 80})}, 2) is None
-    assert minority_summary({}, 2) is None
+    assert minority_summary(Counter({("no", "no", 3): 80}), 2) is None
+    assert minority_summary(Counter(), 2) is None

@@ -14,8 +14,7 @@ from partita.rules import Median
 from partita.tables import FileTable
 from partita.workflow._estimators import code_hash
 from partita.workflow._fit_parquet import fit_training
-from partita.workflow._prediction_table import open_prediction_table
-from partita.workflow._stored_model import open_model
+from partita.workflow._stored_model import open_model, open_prediction_table
 from partita.workflow._training_table import open_training
 
 LABELS, VALUES = (("hgb", "trees", "lightgbm", linear) for linear in ("logistic", "ridge"))

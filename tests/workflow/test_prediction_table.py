@@ -3,8 +3,7 @@
 import pytest
 
 from partita import InputError
-from partita.workflow._prediction_table import WRITTEN, open_prediction_table
-from partita.workflow._stored_model import open_model
+from partita.workflow._stored_model import WRITTEN, open_model, open_prediction_table
 
 from .cancer import cancer, fit, table_without
 

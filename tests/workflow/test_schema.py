@@ -6,8 +6,8 @@ import pytest
 
 from partita import InputError
 from partita.tables import CsvOptions
+from partita.workflow import TASKS
 from partita.workflow._schema import Schema
-from partita.workflow._tasks import TASKS
 from partita.workflow._training_table import open_training
 
 

@@ -7,8 +7,8 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionRegressor, LeaveOutClassifier
-from partita.workflow._certified_table import CertifiedTable
-from partita.workflow._silence_counts import SilenceCounts
+from partita.workflow import CertifiedTable
+from partita.workflow._summary import SilenceCounts
 
 
 def test_pieces_add_up():

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, InputError, store
 from partita.rules import TopK
 from partita.store import _archive
-from partita.workflow._stored_model import is_same_table, known_kinds, open_model
+from partita.workflow._stored_model import StoredModel, known_kinds, open_model
 
 from .cancer import COLUMNS, cancer, fit
 
@@ -60,9 +60,8 @@ def test_tables_are_compared_by_hash_or_by_footers(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a\n1\n")
     sha256 = "9d1c31ecf2ae3ab72e5d31b2a5ac4b8d3c4fc6d3b0b8ae4b5b0a4b1b1b1b1b1b"
-    assert not is_same_table({}, path)
-    assert not is_same_table({"sha256": sha256}, path)
-    assert not is_same_table({"footers": "f"}, path)  # CSV has none
+    for known in ({}, {"sha256": sha256}, {"footers": "f"}):  # CSV has no footers
+        assert not StoredModel(None, {"about": {"data": known}}, "m").is_training_table(path)
 
 
 def test_a_model_that_rows_from_outside_cannot_be_read_for_is_refused(tmp_path):

@@ -13,7 +13,7 @@ from partita.certificates import Counts
 from partita.ensemble import FixedVote
 from partita.ensemble._full_model import fit_full_model
 from partita.metrics import certified_accuracy, certified_recall
-from partita.workflow._certified_table import CertifiedTable
+from partita.workflow import CertifiedTable
 from partita.workflow._summary import TRAINING_ROWS, Summary
 
 COUNTS = Counts("columns", 9)
@@ -22,7 +22,6 @@ COUNTS = Counts("columns", 9)
 def counted(truth, prediction, radius, full=None):
     """A summary, counted the slow way."""
     radii = np.where(truth == prediction, radius, -1)
-    labels = np.unique(truth).tolist()
     return Summary(
         COUNTS,
         n_submodels=9,
@@ -30,15 +29,8 @@ def counted(truth, prediction, radius, full=None):
         rows=len(truth),
         radii=Counter(radius.tolist()),
         right=Counter(radii.tolist()),
-        right_by_label={label: Counter(radii[truth == label].tolist()) for label in labels},
-        predicted=Counter(prediction.tolist()),
         full_model_right=full,
-        pairs={
-            (true, predicted): Counter(radius[(truth == true) & (prediction == predicted)].tolist())
-            for true in labels
-            for predicted in np.unique(prediction).tolist()
-            if np.any((truth == true) & (prediction == predicted))
-        },
+        pairs=Counter(zip(truth.tolist(), prediction.tolist(), radius.tolist(), strict=True)),
     )
 
 
@@ -178,19 +170,17 @@ def test_a_rare_label_of_which_nothing_is_certified_is_warned_of():
 
 
 def test_without_the_truth_the_warning_is_about_predictions():
-    prediction, radius = np.array([0] * 95 + [1] * 5), np.array([2] * 95 + [0] * 5)
     summary = Summary(
         COUNTS,
         n_submodels=9,
         n_failed=0,
         rows=100,
-        radii=Counter(radius.tolist()),
-        predicted=Counter(prediction.tolist()),
-        pairs={(None, 0): Counter({2: 95}), (None, 1): Counter({0: 5})},
+        radii=Counter({2: 95, 0: 5}),
+        pairs=Counter({(None, 0, 2): 95, (None, 1, 0): 5}),
     )
     (majority,) = summary.warnings()
     assert "of the 5 rows that are predicted otherwise, 0 are certified there" in majority
-    summary.predicted = Counter({0: 998, 1: 2})
+    summary.pairs = Counter({(None, 0, 2): 998, (None, 1, 0): 2})
     summary.rows = 1000
     assert "nearly a constant" in summary.warnings()[0]
     summary.common = 0.998  # as in training

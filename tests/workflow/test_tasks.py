@@ -10,7 +10,7 @@ from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, Input
 from partita.rules import Median, Plurality, Tournament
 from partita.selection._sweep_grid import Grid
 from partita.tables import BOOLEAN, NUMBER, TEXT, TIME
-from partita.workflow._tasks import LARGEST_WHOLE, MOST_LABELS, TASKS, choose_task
+from partita.workflow._schema import LARGEST_WHOLE, MOST_LABELS, TASKS, choose_task
 
 LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]
 

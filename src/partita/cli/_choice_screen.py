@@ -4,9 +4,8 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
-from .._support import print_line, print_table, print_warning
+from .._support import answer_text, print_line, print_table, print_warning
 from ..selection import Choice, Evaluation
-from ..workflow import answer_text
 
 
 def show_choice(choice: Choice, rows: Any, out: Any, command: Sequence[str]) -> None:

@@ -220,7 +220,9 @@ def fit(
             training="trusted" if trusted_training else "attackable",
         )
     else:
-        chosen = training.task.rule(rule, margin, prior, stretch, parse_offset(offset))
+        chosen = training.task.rule(
+            rule, margin=margin, prior=prior, stretch=stretch, offset=parse_offset(offset)
+        )
         n_submodels = "auto" if submodels is None else submodels
         behind = _behind_the_vote(training, fallback, gate)
         model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet, **behind)

@@ -3,8 +3,16 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._support import print_line, print_table, print_warning, radii_that_fit
-from ..workflow import Summary, answer_text, percent, shortened
+from .._support import (
+    answer_text,
+    percent,
+    print_line,
+    print_table,
+    print_warning,
+    radii_that_fit,
+    shortened,
+)
+from ..workflow import Summary
 
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only
 MOST_PRECISIONS = 3  # of more classes only the recall is shown

@@ -4,8 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .._support import print_line, print_table, print_warning
-from ..workflow import answer_text
+from .._support import answer_text, print_line, print_table, print_warning
 
 
 def show_sweep(found: Mapping[str, Any], out: Any, command: Sequence[str]) -> None:

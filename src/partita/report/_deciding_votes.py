@@ -4,8 +4,9 @@ from typing import Any
 
 import numpy as np
 
+from .._support import shortened
 from ..rules import PooledRule, Rule, RunOff, Tournament
-from ..workflow import CertifiedTable, shortened
+from ..workflow import CertifiedTable
 from ._suspects import Disagreement
 
 LONGEST_LABEL = 24  # longer ones are cut in these sentences; other columns have them in full

@@ -98,7 +98,7 @@ def gather(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
     >>> from partita.report import gather
-    >>> from partita.workflow._certified_table import CertifiedTable
+    >>> from partita.workflow import CertifiedTable
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::2], y[::2])
     >>> certified = CertifiedTable.of(clf, X[1::2], truth=y[1::2].to_numpy())

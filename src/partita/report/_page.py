@@ -46,7 +46,7 @@ def render(facts: dict[str, Any]) -> str:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier
     >>> from partita.report import gather, render
-    >>> from partita.workflow._certified_table import CertifiedTable
+    >>> from partita.workflow import CertifiedTable
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X[::2], y[::2])
     >>> page = render(gather(CertifiedTable.of(clf, X[1::2]), title="Wine"))

@@ -64,7 +64,7 @@ def write_report(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from partita import FeaturePartitionClassifier, store
     >>> from partita.report import write_report
-    >>> from partita.workflow._certify_file import certify_file
+    >>> from partita.workflow import certify_file
     >>> folder = Path(tempfile.mkdtemp())
     >>> X, y = load_wine(return_X_y=True, as_frame=True)
     >>> X[1::2].to_csv(folder / "new.csv", index=False)

@@ -4,9 +4,8 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from .._support import require
+from .._support import answer_text, percent, require, shortened
 from ..plot import CertifiedAccuracyDisplay
-from ..workflow import answer_text, percent, shortened
 from ._recommend import Score, best
 
 

@@ -1,7 +1,7 @@
 """The rows of a table with a prediction and a certificate each, all from one set of ballots.
 
 Every row is certified once: results are computed when first used, and a change of rule or of the
-statement makes a new object without results. Nothing here knows files.
+statement makes a new object without results.
 """
 
 from copy import copy
@@ -11,14 +11,14 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..collective import Collective, certify_collective, criticality
 from ..ensemble import FittedEnsemble, full_predictions
 from ..rules import Gated, Rule, Statement
 from ..tables import Table
-from ._tasks import TASKS
+from ._schema import TASKS
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,20 +55,20 @@ class CertifiedTable:
     def of(
         cls,
         model: FittedEnsemble,
-        X: Any,
+        X: TableLike,
         tolerance: float | None = None,
         relative: float | None = None,
         truth: Array | None = None,
         silent: Any = None,
         **more: Any,
     ) -> Self:
-        """Ask every submodel about the rows of X, once; ``silent``: as ``certify`` takes it."""
+        """Cast the ballots for the rows of X; ``silent``: as ``certify`` takes it."""
         TASKS[model.task].check_tolerance(tolerance, relative)
         table = model.read(X, silent)
         return cls(model, table, model.ballots(table, silent), tolerance, relative, truth, **more)
 
     def under(self, rule: Rule) -> Self:
-        """The same ballots, decided and certified by another rule, behind the same gate."""
+        """Decide and certify the same ballots by another rule, behind the same gate."""
         model = copy(self.model)
         model.rule_ = rule
         decides = Gated(rule, self.gate) if self.gate else rule
@@ -79,30 +79,30 @@ class CertifiedTable:
 
     @property
     def rule(self) -> Rule:
-        """The rule of the vote."""
+        """Return the rule of the vote."""
         rule: Rule = self.ballots.rule
         return rule.rule if isinstance(rule, Gated) else rule
 
     @property
     def gate(self) -> int:
-        """The least radius at which the vote decides; 0: it always does."""
+        """Return the least radius at which the vote decides; 0: it always does."""
         rule = self.ballots.rule
         return int(rule.gate) if isinstance(rule, Gated) else 0
 
     @property
     def silent_units(self) -> Array | None:
-        """bool (rows, units): which sources are silent; None where silence was not asked for."""
+        """Return which sources are silent, bool (rows, units); None if not covered."""
         silence = self.ballots.abstentions
         return None if silence is None else silence.units
 
     @cached_property
     def prediction(self) -> Array:
-        """One label or value per row."""
+        """Return one label or value per row."""
         return np.asarray(self.model.decide(self.ballots))
 
     @cached_property
     def by_fallback(self) -> Array:
-        """bool (rows,): where the full model behind the vote answers, and nothing is proven."""
+        """Return the rows, bool, that the full model behind the vote answers, unproven."""
         rule = self.ballots.rule
         if isinstance(rule, Gated):
             return rule.by_fallback(self.ballots)
@@ -110,7 +110,7 @@ class CertifiedTable:
 
     @cached_property
     def statement(self) -> Statement | None:
-        """What is certified of each row; None for a regressor without a tolerance."""
+        """Return what is certified of each row; None for a regressor without a tolerance."""
         around = self.truth if self.by_truth else None
         statement: Statement | None = self.model.statement(
             self.prediction, self.tolerance, self.relative, around
@@ -119,7 +119,7 @@ class CertifiedTable:
 
     @cached_property
     def proof(self) -> Certificates | None:
-        """The certificates of the statement; None where nothing is stated."""
+        """Return the certificates of the statement; None where nothing is stated."""
         if self.statement is None:
             return None
         proof: Certificates = self.model.certificates(self.ballots, self.statement, self.table)
@@ -127,7 +127,7 @@ class CertifiedTable:
 
     @cached_property
     def against_truth(self) -> Self:
-        """The same ballots, where a value must stay within the tolerance of the truth.
+        """State of the same ballots that a value stays within the tolerance of the truth.
 
         Certified accuracy is about these certificates. A value that is outside now has radius -1,
         and counts as one that any attacker can change. For labels, and for values without a
@@ -139,7 +139,7 @@ class CertifiedTable:
         return replace(self, by_truth=True)
 
     def correct(self, predictions: Array) -> Array:
-        """Which of these predictions, one per row, are right; the truth must be known."""
+        """Return which of these predictions, one per row, are right; the truth must be known."""
         assert self.truth is not None
         return np.asarray(
             self.model.correct(predictions, self.truth, self.tolerance, self.relative)
@@ -147,7 +147,7 @@ class CertifiedTable:
 
     @cached_property
     def critical_units(self) -> Array | None:
-        """bool (units, rows): which units could, each alone, break a row's statement."""
+        """Return which units could, each alone, break a row's statement, bool (units, rows)."""
         if self.statement is None:
             return None
         return criticality(self.ballots, None, self._incidence, **self.statement.bounds)
@@ -155,7 +155,7 @@ class CertifiedTable:
     def collective(
         self, radius: int, time_limit: float = 10.0, rows: Array | None = None
     ) -> Collective | None:
-        """What one attacker who owns the same ``radius`` units in every row can break at once.
+        """Return what one attacker can break who owns the same ``radius`` units in every row.
 
         ``rows``: a mask of the rows to count, where it is not all of them.
         """
@@ -170,11 +170,11 @@ class CertifiedTable:
 
     @cached_property
     def intervals(self) -> dict[int, tuple[Array, Array]]:
-        """The lowest and highest value that r units can bring about, by r; none for labels."""
+        """Return the lowest and highest value that r units can bring about, by r."""
         return dict(self.model.intervals(self.ballots))
 
     def agreement(self) -> Array:
-        """For every submodel, the share of rows in which its own vote fulfils the statement."""
+        """Return each submodel's share of rows in which its own vote fulfils the statement."""
         if self.statement is None:
             return np.full(self.ballots.shape[1], np.nan)
         holds = self.statement.holds(self.model.votes(self.ballots))
@@ -190,5 +190,5 @@ class CertifiedTable:
 
     @cached_property
     def full_model_prediction(self) -> Array | None:
-        """What one model on all columns predicts; None where there is none, or where it fails."""
+        """Return what one model on all columns predicts; None without one, or where it fails."""
         return full_predictions(self.model, self.table)

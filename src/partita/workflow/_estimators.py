@@ -30,7 +30,7 @@ from ..ensemble import (
 )
 from ..errors import InputError
 from ..tables import sha256_of
-from ._tasks import TASKS, Task
+from ._schema import TASKS, Task
 
 AUTO = "auto"  # the ensemble's own default
 DEFAULTS = {"partition": "hgb", "leave-out": "trees"}  # what that is, by method

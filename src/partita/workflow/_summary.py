@@ -1,32 +1,22 @@
 """How many rows of a table are certified and right, and what must be read beside those shares.
 
 A certified accuracy alone may be a constant's. So beside it stand the accuracy of always giving the
-same answer, that of one model on all columns, the recall of every class, and loud warnings.
-Summaries of pieces of a table add up; nothing here prints.
+same answer, that of one model on all columns, what is certified of every label, what silent sources
+cost, and loud warnings. Summaries of pieces of a table add up.
 """
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .._support import json_value
+from .._support import Array, JsonObject, answer_text, json_value, percent
 from ..certificates import Counts
 from ..ensemble import CURE, ENOUGH_ROWS, failure_banner, is_nearly_constant
-from ..metrics import correct_radius, shares_at_radii
+from ..metrics import correct_radius, precision_bound, rows_at_radii, shares_at_radii
 from ._certified_table import CertifiedTable
-from ._class_counts import (
-    Pairs,
-    add_pairs,
-    class_numbers,
-    count_pairs,
-    kept_predictions,
-    minority_summary,
-)
-from ._silence_counts import SilenceCounts
-from ._tasks import TASKS
-from ._wording import answer_text, percent
 
 TRAINING_ROWS = (
     "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
@@ -34,7 +24,227 @@ TRAINING_ROWS = (
 )
 FEW = 0.05  # of the rows of other labels, certified: nearly nothing is proven of them
 MANY = 0.25  # of all rows, certified with the commonest label: something is proven of that one
-LOOKED_AT = 3  # the largest radius at which that is looked at
+LARGEST_CHECKED = 3  # the largest radius at which that is checked
+SHOWN_UNITS = 5  # silent units that are named
+
+Label = Any
+Radii = Counter[int]  # rows by radius
+Pairs = Counter[tuple[Label, Label, int]]  # rows by true label (None: unknown), prediction, radius
+
+
+def count_pairs(truth: Array | None, prediction: Array, radius: Array) -> Pairs:
+    """Count rows by their labels and radius."""
+    predicted, of_predicted = np.unique(prediction, return_inverse=True)
+    true, of_true = np.array([None]), np.zeros(len(prediction), dtype=np.int64)
+    if truth is not None:
+        true, of_true = np.unique(truth, return_inverse=True)
+    keys = np.stack([of_true.reshape(-1), of_predicted.reshape(-1), radius])
+    distinct, counts = np.unique(keys, axis=1, return_counts=True)
+    true_labels, predicted_labels = true.tolist(), predicted.tolist()
+    return Counter(
+        {
+            (true_labels[i], predicted_labels[j], r): n
+            for (i, j, r), n in zip(distinct.T.tolist(), counts.tolist(), strict=True)
+        }
+    )
+
+
+def class_numbers(pairs: Pairs, length: int) -> list[JsonObject]:
+    """Return what is certified of every true label at r = 0, 1, ..., in the order of the labels.
+
+    Returns
+    -------
+    list of dict
+        ``label``; ``rows`` and ``predicted``: how many have it and are predicted as it; ``share``:
+        its certified recall; ``precision``: the least an attacker leaves of its precision;
+        ``kept``: how many of the rows predicted as it stay so.
+    """
+    labels = _sorted(true for true, _, _ in pairs if true is not None)
+    return [_numbers_of(label, pairs, length) for label in labels]
+
+
+def _numbers_of(label: Label, pairs: Pairs, length: int) -> JsonObject:
+    rows = _radii(pairs, lambda true, _: true == label).total()
+    certain = _at(_radii(pairs, lambda true, predicted: true == predicted == label), length)
+    false_now = _radii(pairs, lambda true, predicted: true != label and predicted == label)
+    others = _radii(pairs, lambda true, predicted: label not in (true, predicted))
+    predicted_as_it = _radii(pairs, lambda _, predicted: predicted == label)
+    breakable = others.total() - _at(others, length)
+    return {
+        "label": json_value(label),
+        "rows": rows,
+        "predicted": predicted_as_it.total(),
+        "share": (certain / rows).tolist(),
+        "precision": precision_bound(certain, false_now.total(), breakable).tolist(),
+        "kept": _at(predicted_as_it, length).tolist(),
+    }
+
+
+def kept_predictions(pairs: Pairs, length: int | None = None) -> dict[Label, list[int]]:
+    """Return for every predicted label how many of its rows stay so at r = 0, 1, ..."""
+    if length is None:
+        length = max((radius for _, _, radius in pairs), default=0) + 1
+    by_label: dict[Label, Radii] = {}
+    for (_, predicted, radius), n in pairs.items():
+        by_label.setdefault(predicted, Counter())[radius] += n
+    return {label: _at(by_label[label], length).tolist() for label in _sorted(by_label)}
+
+
+def minority_summary(pairs: Pairs, length: int) -> JsonObject | None:
+    """Return what is certified at r = 0, 1, ... of labels other than the most predicted one.
+
+    ``label``: that one, and ``kept`` how many of its predictions stay. ``rows``: rows of other
+    labels, by the truth where it is known, otherwise by prediction; ``certified``: how many of them
+    stay what they are, and right. None where there are no such rows.
+    """
+    kept = kept_predictions(pairs, length)
+    if not kept:
+        return None
+    label = max(kept, key=lambda one: kept[one][0])
+    rows = _radii(pairs, lambda true, predicted: label != (predicted if true is None else true))
+    certified = _radii(
+        pairs, lambda true, predicted: predicted != label and true in (None, predicted)
+    )
+    if not rows:
+        return None
+    return {
+        "label": label,
+        "kept": kept[label],
+        "rows": rows.total(),
+        "certified": _at(certified, length).tolist(),
+    }
+
+
+def _radii(pairs: Pairs, chosen: Callable[[Label, Label], bool]) -> Radii:
+    """Count by radius the rows whose true and predicted labels are chosen."""
+    radii = Radii()
+    for (true, predicted, radius), n in pairs.items():
+        if chosen(true, predicted):
+            radii[radius] += n
+    return radii
+
+
+def _rows_by(pairs: Pairs, place: int) -> Counter[Label]:
+    """Count the rows by their true (0) or predicted (1) label."""
+    rows = Counter[Label]()
+    for pair, n in pairs.items():
+        rows[pair[place]] += n
+    return rows
+
+
+def _at(radii: Radii, length: int | None = None) -> Array:
+    """Count the rows with a radius of at least r, for r = 0, 1, ..."""
+    return rows_at_radii(list(radii), list(radii.values()), length)
+
+
+def _sorted(labels: Iterable[Label]) -> list[Label]:
+    return sorted(set(labels), key=lambda label: (isinstance(label, str), label))
+
+
+def _shares(radii: Radii, length: int | None = None) -> list[float]:
+    """Return the share of rows with a radius of at least r, for r = 0, 1, ..."""
+    curve: list[float] = shares_at_radii(list(radii), list(radii.values()), length).tolist()
+    return curve
+
+
+def _median(radii: Radii) -> float:
+    """Return the median radius, from counts."""
+    ordered = sorted(radii.items())
+    below = np.cumsum([count for _, count in ordered])
+    middle = [(radii.total() - 1) // 2, radii.total() // 2]
+    return sum(int(ordered[place][0]) for place in np.searchsorted(below, middle, side="right")) / 2
+
+
+@dataclass
+class SilenceCounts:
+    """Counts over rows in which sources may be silent.
+
+    Attributes
+    ----------
+    rows : int
+        Rows in which a source is silent.
+    units : Counter
+        Rows by silent unit.
+    abstained : int
+        The most submodels that abstain in a row.
+    radii, without : Counter
+        Rows with silence by their radius, and by what it would be at best without the silence;
+        empty where nothing is stated about rows.
+    made_for : int
+        How many sources a leave-out ensemble was made for; 0 for a partition.
+    """
+
+    rows: int = 0
+    units: Counter[str] = field(default_factory=Counter)
+    abstained: int = 0
+    radii: Radii = field(default_factory=Counter)
+    without: Radii = field(default_factory=Counter)
+    made_for: int = 0
+
+    @classmethod
+    def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
+        """Count the rows of a certified table; None where silence was not asked for."""
+        abstentions = certified.ballots.abstentions
+        if abstentions is None or abstentions.units is None:
+            return None
+        rows = np.asarray(abstentions.units.any(axis=1))
+        per_unit = abstentions.units.sum(axis=0).tolist()
+        names = certified.model.units_.names
+        found = cls(
+            int(rows.sum()),
+            Counter({name: n for name, n in zip(names, per_unit, strict=True) if n}),
+            int(abstentions.submodels.sum(axis=1).max(initial=0)),
+            made_for=int(getattr(certified.model, "radius", 0)),
+        )
+        silence = None if certified.proof is None else certified.proof.silence
+        if silence is not None:
+            found.radii = Counter(silence.radius[rows].tolist())
+            found.without = Counter(silence.without[rows].tolist())
+        return found
+
+    def __add__(self, other: "SilenceCounts") -> "SilenceCounts":
+        return SilenceCounts(
+            self.rows + other.rows,
+            self.units + other.units,
+            max(self.abstained, other.abstained),
+            self.radii + other.radii,
+            self.without + other.without,
+            self.made_for,
+        )
+
+    def sentence(self, n_rows: int) -> str:
+        """Describe what was silent and what it cost."""
+        if not self.rows:
+            return "No source is silent in any row."
+        listed = [f"{name} ({count:,})" for name, count in self.units.most_common(SHOWN_UNITS)]
+        if len(self.units) > SHOWN_UNITS:
+            listed.append(f"{len(self.units) - SHOWN_UNITS} more")
+        submodels = (
+            "1 submodel abstains" if self.abstained == 1 else f"{self.abstained} submodels abstain"
+        )
+        cost = advice = ""
+        if self.radii:
+            cost = (
+                f"; the median radius there is {_median(self.radii):g}, at best "
+                f"{_median(self.without):g} without the silence"
+            )
+        if self.made_for and max(self.radii, default=1) <= 0:
+            advice = (
+                f" A leave-out ensemble made for r = {self.made_for} has no proof left there: fit "
+                "it with a larger --radius, or use a partition."
+            )
+        return (
+            f"Silent in {self.rows:,} of {n_rows:,} rows: {', '.join(listed)}. Up to {submodels}"
+            f"{cost}.{advice}"
+        )
+
+    def to_dict(self) -> JsonObject:
+        """Return the same as plain data."""
+        found: JsonObject = {"rows": self.rows, "units": dict(self.units)}
+        if self.radii:
+            found["median_radius"] = _median(self.radii)
+            found["median_radius_at_best_without"] = _median(self.without)
+        return found
 
 
 @dataclass
@@ -54,12 +264,10 @@ class Summary:
     right : Counter, optional
         Rows by the radius up to which they stay right, -1 for those that are wrong; None where the
         truth is not known.
-    right_by_label : dict
-        The same for the rows of each true label.
+    pairs : Counter
+        For labels: rows by true label (None: not known), predicted label and radius.
     widths : dict
         For values without a radius: the sum of the intervals' widths, by r.
-    predicted : Counter
-        Predicted labels.
     constant : float, optional
         For values: the constant that a radius is compared with.
     constant_right, full_model_right : int, optional
@@ -68,8 +276,6 @@ class Summary:
         Whether these are the rows that the model was fitted on.
     by_fallback : int, optional
         Rows that the full model behind the vote answers; None where there is no such model.
-    pairs : dict
-        For labels: rows by radius, by their true label (None: not known) and their predicted one.
     common : float
         The share of the most common label among the training rows, 0 where it is not known.
     cure : str
@@ -82,17 +288,15 @@ class Summary:
     n_submodels: int
     n_failed: int
     rows: int
-    radii: "Counter[int]"
-    right: "Counter[int] | None" = None
-    right_by_label: "dict[Any, Counter[int]]" = field(default_factory=dict)
+    radii: Radii
+    right: Radii | None = None
+    pairs: Pairs = field(default_factory=Counter)
     widths: dict[int, float] = field(default_factory=dict)
-    predicted: "Counter[Any]" = field(default_factory=Counter)
     constant: float | None = None
     constant_right: int | None = None
     full_model_right: int | None = None
     on_training: bool = False
     by_fallback: int | None = None
-    pairs: Pairs = field(default_factory=dict)
     common: float = 0.0
     cure: str = CURE
     silence: SilenceCounts | None = None
@@ -101,7 +305,6 @@ class Summary:
     def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
         """Count the rows of a certified table."""
         model, proof, truth = certified.model, certified.proof, certified.truth
-        task = TASKS[model.task]
         intervals = {} if proof is not None else certified.intervals
         summary = cls(
             counts=model.counts_,
@@ -110,19 +313,22 @@ class Summary:
             rows=len(certified),
             radii=Counter() if proof is None else Counter(proof.radius.tolist()),
             widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
-            predicted=task.label_counts(certified.prediction),
             on_training=on_training,
             by_fallback=int(certified.by_fallback.sum()) if certified.gate else None,
             cure=model.constant_cure,
             silence=SilenceCounts.of(certified),
         )
-        if proof is not None and summary.predicted:
-            summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
-            shares_known = getattr(certified.rule, "shares", None)
-            summary.common = 0.0 if shares_known is None else float(np.max(shares_known))
-        if truth is None or proof is None:
+        if proof is None:
             return summary
-        summary.right, summary.right_by_label = _right(certified, truth)
+        if model.task == "classification":
+            summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
+            shares = getattr(certified.rule, "shares", None)
+            summary.common = 0.0 if shares is None else float(np.max(shares))
+        if truth is None:
+            return summary
+        stated = certified.against_truth.proof
+        assert stated is not None
+        summary.right = Counter(np.maximum(correct_radius(truth, stated), -1).astype(int).tolist())
         summary.constant = model.usual_value
         if summary.constant is not None:
             always = np.full(len(truth), summary.constant)
@@ -133,55 +339,41 @@ class Summary:
         return summary
 
     def __add__(self, other: "Summary") -> "Summary":
-        labels = {**self.right_by_label, **other.right_by_label}
-        return Summary(
-            self.counts,
-            self.n_submodels,
-            self.n_failed,
-            self.rows + other.rows,
-            self.radii + other.radii,
-            None if self.right is None or other.right is None else self.right + other.right,
-            {
-                label: self.right_by_label.get(label, Counter())
-                + other.right_by_label.get(label, Counter())
-                for label in labels
-            },
-            {r: self.widths.get(r, 0.0) + width for r, width in other.widths.items()},
-            self.predicted + other.predicted,
-            self.constant,
-            _sum(self.constant_right, other.constant_right),
-            _sum(self.full_model_right, other.full_model_right),
-            self.on_training or other.on_training,
-            _sum(self.by_fallback, other.by_fallback),
-            add_pairs(self.pairs, other.pairs),
-            self.common,
-            self.cure,
-            None if self.silence is None or other.silence is None else self.silence + other.silence,
+        return replace(
+            self,
+            rows=self.rows + other.rows,
+            radii=self.radii + other.radii,
+            right=_sum(self.right, other.right),
+            pairs=self.pairs + other.pairs,
+            widths={r: self.widths.get(r, 0.0) + width for r, width in other.widths.items()},
+            constant_right=_sum(self.constant_right, other.constant_right),
+            full_model_right=_sum(self.full_model_right, other.full_model_right),
+            on_training=self.on_training or other.on_training,
+            by_fallback=_sum(self.by_fallback, other.by_fallback),
+            silence=_sum(self.silence, other.silence),
         )
 
-    def constant_answer(self) -> dict[str, Any] | None:
-        """The best constant ``answer`` and the ``share`` of rows in which it is right."""
+    def constant_answer(self) -> JsonObject | None:
+        """Return the best constant ``answer`` and the ``share`` of rows in which it is right."""
         if self.right is None:
             return None
-        if self.right_by_label:
-            label, radii = max(self.right_by_label.items(), key=lambda one: one[1].total())
-            return {"answer": json_value(label), "share": radii.total() / self.rows}
-        if self.constant_right is None:
-            return None
-        return {"answer": self.constant, "share": self.constant_right / self.rows}
+        answer, rows = self.constant, self.constant_right
+        if self.pairs:
+            ((answer, rows),) = _rows_by(self.pairs, 0).most_common(1)
+        return None if rows is None else {"answer": json_value(answer), "share": rows / self.rows}
 
-    def recall(self) -> list[dict[str, Any]]:
-        """For every true label its certified recall and precision (:func:`class_numbers`)."""
-        length = max((len(shares(radii)) for radii in self.right_by_label.values()), default=0)
-        return class_numbers(self.pairs, length)
+    def recall(self) -> list[JsonObject]:
+        """Return for every true label its certified recall and precision (class_numbers)."""
+        right = _radii(self.pairs, lambda true, predicted: true == predicted)
+        return class_numbers(self.pairs, len(_at(right)))
 
     def balanced(self) -> list[float]:
-        """The mean of the classes' certified recalls at r = 0, 1, ..."""
+        """Return the mean of the classes' certified recalls at r = 0, 1, ..."""
         recall = [one["share"] for one in self.recall()]
         return [sum(at) / len(at) for at in zip(*recall, strict=True)]
 
     def warnings(self) -> list[str]:
-        """What a reader must know before the numbers."""
+        """Return what a reader must know before the numbers."""
         found = [TRAINING_ROWS] if self.on_training else []
         found += [f"{text}." for text in failure_banner(self.n_failed, self.n_submodels)]
         if self.rows >= ENOUGH_ROWS:
@@ -190,10 +382,10 @@ class Summary:
         return found
 
     def _constant_warnings(self) -> list[str]:
-        """Whether nearly all predictions are one label, more than rows have it."""
-        if not self.predicted:
+        """Warn where nearly all predictions are one label, more than rows have it."""
+        if not self.pairs:
             return []
-        label, count = self.predicted.most_common(1)[0]
+        ((label, count),) = _rows_by(self.pairs, 1).most_common(1)
         constant = self.constant_answer()
         common = self.common if constant is None else constant["share"]
         if not is_nearly_constant(count / self.rows, common):
@@ -204,26 +396,26 @@ class Summary:
         ]
 
     def _help(self) -> str:
-        """What may help a model that is nearly a constant, as a sentence."""
+        """Return what may help a model that is nearly a constant, as a sentence."""
         return f"{self.cure[0].upper()}{self.cure[1:]} may help: partita sweep --score balanced."
 
     def _majority_warnings(self) -> list[str]:
-        """Whether nearly all that is certified at a small radius is one label."""
-        found = minority_summary(self.pairs, LOOKED_AT + 1)
+        """Warn where nearly all that is certified at a small radius is one label."""
+        found = minority_summary(self.pairs, LARGEST_CHECKED + 1)
         if found is None:
             return []
-        for radius in range(1, LOOKED_AT + 1):
-            if found["certified"][radius] <= FEW * found["rows"]:
-                break
-        certified = found["certified"][radius]
-        if certified > FEW * found["rows"] or found["kept"][radius] < MANY * self.rows:
+        most = FEW * found["rows"]
+        radius = next(
+            (r for r in range(1, LARGEST_CHECKED + 1) if found["certified"][r] <= most), None
+        )
+        if radius is None or found["kept"][radius] < MANY * self.rows:
             return []
         label, rows = json_value(found["label"]), f"{found['rows']:,}"
+        certified = f"{found['certified'][radius]:,}"
         others = (
-            f"of the {rows} rows that are predicted otherwise, {certified:,} are certified"
+            f"of the {rows} rows that are predicted otherwise, {certified} are certified"
             if self.right is None
-            else f"of the {rows} rows that have another label, {certified:,} are right and "
-            "certified"
+            else f"of the {rows} rows that have another label, {certified} are right and certified"
         )
         return [
             f"FROM r = {radius} ON, NEARLY ALL THAT IS CERTIFIED IS {label!r}: {others} there. "
@@ -231,28 +423,27 @@ class Summary:
         ]
 
     def _beaten_warnings(self) -> list[str]:
-        """Whether a constant answer does as well, at r = 0 or 1."""
+        """Warn where a constant answer does as well, at r = 0 or 1."""
         constant = self.constant_answer()
         if constant is None or self.right is None:
             return []
-        right = shares(self.right, 2)
-        for radius in (0, 1):
-            if right[radius] <= constant["share"]:
+        for radius, right in enumerate(_shares(self.right, 2)):
+            if right <= constant["share"]:
                 return [
-                    f"At r = {radius} this model is certified right in {percent(right[radius])} of "
-                    f"rows, and always answering {answer_text(constant['answer'])} is right in "
+                    f"At r = {radius} this model is certified right in {percent(right)} of rows, "
+                    f"and always answering {answer_text(constant['answer'])} is right in "
                     f"{percent(constant['share'])}, whatever an attacker does."
                     + self._ahead_in_recall(radius)
                 ]
         return []
 
     def _ahead_in_recall(self, radius: int) -> str:
-        """What to add for a model that is behind a constant in accuracy, but not in mean recall."""
+        """Describe a model that is behind a constant in accuracy, but not in mean recall."""
         balanced = self.balanced()
         if not balanced:
             return ""
         here = balanced[radius] if radius < len(balanced) else 0.0
-        chance = 1 / len(self.right_by_label)
+        chance = 1 / len(self.recall())
         if here <= chance:
             return ""
         return (
@@ -261,8 +452,8 @@ class Summary:
             "or an offset gives back."
         )
 
-    def quality(self) -> dict[str, Any]:
-        """What must stand beside a certified accuracy."""
+    def quality(self) -> JsonObject:
+        """Return what must stand beside a certified accuracy."""
         full = self.full_model_right
         return {
             "warnings": self.warnings(),
@@ -271,13 +462,11 @@ class Summary:
             "recall": self.recall(),
             "balanced": self.balanced(),
             "on_training": self.on_training,
-            "failed": self.n_failed,
-            "by_fallback": self.by_fallback,
         }
 
-    def to_dict(self, out: Any = None) -> dict[str, Any]:
-        """Plain data, as ``partita certify --json`` prints it; ``out``: where proofs went."""
-        found: dict[str, Any] = {
+    def to_dict(self, out: object = None) -> JsonObject:
+        """Return what ``partita certify --json`` prints; ``out``: where proofs went."""
+        found: JsonObject = {
             "rows": self.rows,
             "counts": {
                 "what": self.counts.what,
@@ -287,16 +476,16 @@ class Summary:
             "out": None if out is None else str(out),
         }
         if self.radii:
-            found["certified"] = shares(self.radii)
+            found["certified"] = _shares(self.radii)
             found["median_radius"] = _median(self.radii)
         quality = self.quality()
         if self.right is not None:
             constant = quality["constant"] or {"answer": None, "share": None}
-            found["certified_accuracy"] = shares(self.right)
+            found["certified_accuracy"] = _shares(self.right)
             found["constant_accuracy"] = constant["share"]
             found["constant_answer"] = constant["answer"]
             found["full_model_accuracy"] = quality["full_model"]
-        if self.right_by_label:
+        if quality["recall"]:
             for name, key in (("certified_recall", "share"), ("worst_case_precision", "precision")):
                 found[name] = {str(one["label"]): one[key] for one in quality["recall"]}
             found["certified_balanced_accuracy"] = quality["balanced"]
@@ -309,39 +498,11 @@ class Summary:
             found["silence"] = self.silence.to_dict()
         return found | {
             "on_training": self.on_training,
-            "failed_submodels": quality["failed"],
+            "failed_submodels": self.n_failed,
             "warnings": quality["warnings"],
         }
 
 
-def _right(
-    certified: CertifiedTable, truth: Any
-) -> tuple["Counter[int]", "dict[Any, Counter[int]]"]:
-    """Rows by the radius up to which they stay right, in all and by true label."""
-    proof = certified.against_truth.proof
-    assert proof is not None
-    radii = np.maximum(correct_radius(truth, proof), -1).astype(np.int64)
-    labels = TASKS[certified.model.task].label_counts(truth)
-    by_label = {label: Counter(radii[truth == label].tolist()) for label in labels}
-    return Counter(radii.tolist()), by_label
-
-
-def shares(radii: "Counter[int]", length: int | None = None) -> list[float]:
-    """The share of rows with a radius of at least r, for r = 0, 1, ..."""
-    curve: list[float] = shares_at_radii(list(radii), list(radii.values()), length).tolist()
-    return curve
-
-
-def _median(radii: "Counter[int]") -> float:
-    """The median radius, from counts."""
-    ordered, below = sorted(radii.items()), 0
-    middle = [(radii.total() - 1) // 2, radii.total() // 2]
-    found: list[int] = []
-    for radius, count in ordered:
-        found += [radius] * sum(below <= place < below + count for place in middle)
-        below += count
-    return sum(found) / 2
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
+def _sum(one: Any, other: Any) -> Any:
+    """Add counts of two pieces of a table; None where one of them is not known."""
     return None if one is None or other is None else one + other

@@ -25,8 +25,7 @@ from ..tables import (
 )
 from ._estimators import named_estimator
 from ._reference import Reference, read_reference
-from ._schema import Schema
-from ._tasks import Task, choose_task
+from ._schema import Schema, Task, choose_task
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.workflow._wording import answer_text, percent, shortened
+from partita._support import answer_text, percent, shortened
 
 
 def test_a_share_is_a_percentage_with_one_digit():
