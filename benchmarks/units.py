@@ -11,9 +11,8 @@ import numpy as np
 from timing import best
 
 from partita import certify, certify_collective
-from partita.partition._exchange import exchange_units, linear_features
-from partita.partition._partition import Overlap
-from partita.partition._strategies import strided_partition
+from partita.partition._informed import exchange_units, linear_features
+from partita.partition._partition import Overlap, strided_partition
 from partita.rules import Tournament
 
 ROWS, CLASSES = 10_000, 10

@@ -28,7 +28,7 @@ import torch
 from timing import command_without
 
 from partita import datasets
-from partita.partition._strategies import spiral_partition, strided_partition
+from partita.partition._partition import spiral_partition, strided_partition
 from partita.rules import Plurality, RunOff, Tournament
 from partita.vision import MaskedImageClassifier
 from partita.vision._cell_config import CellConfig

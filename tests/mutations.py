@@ -183,7 +183,7 @@ BUGS = [
     ),
     Bug(
         "patch partition: patches that overlap",
-        "partition/_strategies.py",
+        "partition/_partition.py",
         "return Partition([np.flatnonzero(owner == t).tolist() for t in range(n_submodels)])",
         "return Partition([np.flatnonzero((owner == t) | (owner == t + 1)).tolist() for t in "
         "range(n_submodels)])",
@@ -933,7 +933,7 @@ BUGS = [
     ),
     Bug(
         "leave out: a unit is split over two groups",
-        "partition/_choose_partition.py",
+        "partition/_partition.py",
         "if owners.setdefault(unit, t) != t:",
         "if owners.setdefault(unit, t) < 0:",
         ("tests/partition/test_choose_partition.py",),

@@ -12,7 +12,7 @@ from partita import (
     certify_patches,
     certify_rectangles,
 )
-from partita.partition._strategies import patch_partition, random_partition, strided_partition
+from partita.partition._partition import patch_partition, random_partition, strided_partition
 from partita.patches import patch_reach
 from tests.exhaustive.cases import pixels_under
 

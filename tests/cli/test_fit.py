@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
 from partita.ensemble import TableBoostingClassifier, TableTreesClassifier
-from partita.partition._one_hot import as_units_toml, one_hot_families
+from partita.partition._units_file import as_units_toml, one_hot_families
 from partita.tables import open_table
 
 from .tables import NAIVE, NINE

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita import InputError, certify_patches
-from partita.partition._strategies import random_partition
+from partita.partition._partition import random_partition
 from partita.rules import Plurality, RunOff, Tournament
 from tests.exhaustive import attacker
 from tests.exhaustive.cases import DECISIONS, pixels_under

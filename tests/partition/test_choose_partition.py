@@ -5,13 +5,13 @@ import pytest
 
 from partita import InputError, Partition, Units
 from partita.partition import Overlap, random_partition, spiral_partition
-from partita.partition._choose_partition import (
+from partita.partition._partition import (
     AUTO_SUBMODELS,
     choose_partition,
     count_sets,
     partition_from_columns,
 )
-from partita.partition._choose_units import choose_units
+from partita.partition._units import choose_units
 
 NAMES = [f"c{k}" for k in range(13)]
 COLUMNS = choose_units(None, NAMES, (), None)

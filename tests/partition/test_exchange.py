@@ -8,8 +8,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, Informed, Partition, Units
-from partita.partition._exchange import PENALTY, exchange_units, explained_variance, linear_features
-from partita.partition._strategies import strided_partition
+from partita.partition._informed import PENALTY, exchange_units, explained_variance, linear_features
+from partita.partition._partition import strided_partition
 
 RNG = np.random.default_rng(0)
 A, B = RNG.normal(size=(2, 200))

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from partita.partition._name_prefixes import shared_prefixes
+from partita.partition._units_file import shared_prefixes
 
 STATIONS = [f"{station}_{what}" for station in ("BASEL", "OSLO", "ROMA") for what in ("t", "rh")]
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from partita.partition import read_units
-from partita.partition._one_hot import as_units_toml, one_hot_families
+from partita.partition._units_file import as_units_toml, one_hot_families
 from partita.tables import open_table
 
 RNG = np.random.default_rng(0)

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse
 
 from partita import Informed, SoundnessError, SoundnessWarning
-from partita.partition._shared_rows import describe_shared_rows, row_hashes
+from partita.partition._informed import describe_shared_rows, row_hashes
 from partita.tables import open_table
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from partita import FeaturePartitionClassifier, Informed
 from partita.baselines import RowPartitionClassifier
-from partita.partition._shared_rows import row_hashes
+from partita.partition._informed import row_hashes
 from partita.tables._arrow import missing_cells
 from partita.tables._cells import (
     KINDS,

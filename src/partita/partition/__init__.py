@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._choose_partition import choose_partition
-    from ._choose_units import choose_units
-    from ._columns import Columns
-    from ._informed import Informed
+    from ._informed import SHARED_ROWS, Informed
     from ._leave_out import LeaveOut, choose_members, count_groups, left_out_size
-    from ._name_prefixes import shared_prefixes
-    from ._one_hot import as_units_toml, one_hot_families
-    from ._partition import Overlap, Partition
-    from ._shared_rows import SHARED_ROWS
-    from ._strategies import (
+    from ._partition import (
+        Overlap,
+        Partition,
+        choose_partition,
         patch_partition,
         random_partition,
         spiral_partition,
         strided_partition,
     )
-    from ._units import Units, families, pixels
-    from ._units_file import UnitsFile, read_units
+    from ._units import Columns, Units, choose_units, families, pixels
+    from ._units_file import (
+        UnitsFile,
+        as_units_toml,
+        one_hot_families,
+        read_units,
+        shared_prefixes,
+    )
 
 __all__ = [
     "Informed",

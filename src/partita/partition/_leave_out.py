@@ -8,10 +8,8 @@ set contains ``D``, so a member serves many models. Nothing here sees feature va
 from dataclasses import dataclass
 from itertools import combinations
 from math import comb
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._support import Array
 from ..errors import InputError
@@ -116,18 +114,15 @@ class LeaveOut:
         """
         return tuple(sorted(unit for group in self.left_out[t] for unit in self.groups[group]))
 
-    def incidence(self) -> NDArray[np.bool_]:
-        """Which members see each unit.
+    def incidence(self) -> Array:
+        """Return which members see each unit.
 
         Returns
         -------
         bool array of shape (n_units, n_members)
             True where a change of the unit may change the member.
         """
-        reach = np.zeros((self.n_units, len(self)), dtype=bool)
-        for t in range(len(self)):
-            reach[list(self[t]), t] = True
-        return reach
+        return ~(self.groups.incidence() @ self._hidden_groups().T)
 
     def pools(self) -> tuple[Array, Array]:
         """Return the members of every model: those that leave out all its groups.
@@ -173,7 +168,7 @@ def _check_size(n_groups: int, radius: int, n_members: int = 0) -> None:
         raise InputError(f"left_out has {n_members:,} members: {MOST_MODELS + 1:,} are the most")
 
 
-def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind: str) -> int:
+def count_groups(n_groups: int | str, radius: int, max_models: int, n_units: int, kind: str) -> int:
     """Return how many groups to make; "auto": the most whose models stay within ``max_models``."""
     least = 2 * radius + 1
     if n_units < least:
@@ -183,7 +178,7 @@ def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind
             f"radius is {radius}, which needs at least {least} {kind}, but the table has "
             f"{n_units}: {lower}{cure}"
         )
-    if n_groups == "auto":
+    if isinstance(n_groups, str):  # "auto"
         fitting = [g for g in range(least, n_units + 1) if comb(g, 2 * radius) <= max_models]
         return max(fitting, default=least)
     if not least <= n_groups <= n_units:
@@ -194,10 +189,10 @@ def count_groups(n_groups: Any, radius: int, max_models: int, n_units: int, kind
     return int(n_groups)
 
 
-def left_out_size(leave_out: Any, radius: int, n_groups: int) -> int:
+def left_out_size(leave_out: int | str, radius: int, n_groups: int) -> int:
     """Return how many groups a member leaves out; "auto" is about half of them."""
     least = 2 * radius
-    if leave_out == "auto":
+    if isinstance(leave_out, str):  # "auto"
         return max(least, min(n_groups // 2 + radius - 1, n_groups - 1))
     if not least <= leave_out < n_groups:
         raise InputError(
