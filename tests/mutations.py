@@ -475,7 +475,7 @@ BUGS = [
     ),
     Bug(
         "metrics: wrong rows count as certified",
-        "metrics/_curves.py",
+        "metrics/_scores.py",
         "np.where(proof.correct(y), proof.radius.astype(float), -np.inf)",
         "proof.radius.astype(float)",
         ("tests/metrics/test_curves.py",),
@@ -1004,14 +1004,14 @@ BUGS = [
     # ---- rare labels ----
     Bug(
         "alarms: one that the attacker just silences is kept",
-        "metrics/_alarms.py",
+        "metrics/_scores.py",
         "proof.prediction == positive, proof.radius >= radius",
         "proof.prediction == positive, proof.radius >= radius - 1",
         ("tests/metrics/test_alarms.py",),
     ),
     Bug(
         "precision: rows that an attacker adds are forgotten",
-        "metrics/_class_curves.py",
+        "metrics/_scores.py",
         "possible = certain + false_now + falling",
         "possible = certain + false_now",
         ("tests/metrics/test_class_curves.py",),

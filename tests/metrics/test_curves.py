@@ -8,7 +8,7 @@ import pytest
 from partita import InputError
 from partita.certificates import Certificates, Counts
 from partita.metrics import certified_accuracy, certified_accuracy_curve, envelope
-from partita.metrics._curves import (
+from partita.metrics._scores import (
     FARTHEST,
     best_at_radii,
     correct_radius,

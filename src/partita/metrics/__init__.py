@@ -4,23 +4,24 @@
 counting on arrays: it needs numpy alone and knows no models.
 """
 
-from ._alarms import Alarms, certified_alarms
-from ._class_curves import ClassCurve, certified_class_curves, precision_bound
-from ._curves import (
-    Curve,
-    Envelope,
-    certified_accuracy_curve,
-    correct_radius,
-    envelope,
-    rows_at_radii,
-    shares_at_radii,
-)
 from ._scorer import certified_score, certified_scorer, certify_against, check_score, find_certifier
 from ._scores import (
+    Alarms,
+    ClassCurve,
+    Curve,
+    Envelope,
     certified_accuracy,
+    certified_accuracy_curve,
+    certified_alarms,
     certified_balanced_accuracy,
+    certified_class_curves,
     certified_recall,
+    correct_radius,
+    envelope,
     median_radius,
+    precision_bound,
+    rows_at_radii,
+    shares_at_radii,
     worst_case_precision,
 )
 

@@ -5,21 +5,25 @@ The estimator may be a pipeline or a search; all that is known of it is that som
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
-from .._support import check_whole
+from numpy.typing import ArrayLike
+
+from .._support import Estimator, TableLike, check_whole
 from ..certificates import Certificates
 from ..errors import InputError
-from ._scores import (
-    certified_accuracy,
-    certified_balanced_accuracy,
-    certified_recall,
-)
+from ._scores import certified_accuracy, certified_balanced_accuracy, certified_recall
+
+CertifiedScore: TypeAlias = str | tuple[str, object]  # or ("recall", label)
 
 
 def certified_scorer(
-    radius: int = 0, *, score: Any = "accuracy", tolerance: Any = None, relative: Any = None
-) -> Callable[[Any, Any, Any], float]:
+    radius: int = 0,
+    *,
+    score: CertifiedScore = "accuracy",
+    tolerance: float | None = None,
+    relative: float | None = None,
+) -> Callable[[Estimator, TableLike, ArrayLike], float]:
     """Make a scorer for ``GridSearchCV`` and ``cross_val_score``: a certified score at a radius.
 
     Parameters
@@ -61,7 +65,7 @@ def certified_scorer(
     check_whole("radius", radius, 0)
     check_score(score)
 
-    def scorer(estimator: Any, X: Any, y: Any) -> float:
+    def scorer(estimator: Estimator, X: TableLike, y: ArrayLike) -> float:
         model, X = certifier_of(estimator, X)
         proof = certify_against(model, X, y, tolerance, relative)
         return certified_score(y, proof, radius, score)
@@ -70,7 +74,12 @@ def certified_scorer(
 
 
 def certify_against(
-    model: Any, X: Any, y: Any, tolerance: Any = None, relative: Any = None, **options: Any
+    model: Estimator,
+    X: TableLike,
+    y: ArrayLike,
+    tolerance: ArrayLike | None = None,
+    relative: ArrayLike | None = None,
+    **options: Any,
 ) -> Certificates:
     """Certify the rows of X so that metrics can compare them with the truth y.
 
@@ -85,7 +94,7 @@ def certify_against(
     return proof
 
 
-def certified_score(y: Any, proof: Certificates, radius: int, score: Any) -> float:
+def certified_score(y: Any, proof: Certificates, radius: int, score: CertifiedScore) -> float:
     """Return the score that ``certified_scorer`` gives to a proof."""
     if score == "accuracy":
         return certified_accuracy(y, proof, radius)
@@ -100,7 +109,7 @@ def certified_score(y: Any, proof: Certificates, radius: int, score: Any) -> flo
     return recalls[label]
 
 
-def certifier_of(estimator: Any, X: Any) -> tuple[Any, Any]:
+def certifier_of(estimator: Estimator, X: TableLike) -> tuple[Estimator, TableLike]:
     """Return what certifies inside a fitted estimator, and the rows as it sees them.
 
     Raises InputError where nothing certifies.
@@ -115,7 +124,7 @@ def certifier_of(estimator: Any, X: Any) -> tuple[Any, Any]:
     return found
 
 
-def find_certifier(estimator: Any, X: Any) -> tuple[Any, Any] | None:
+def find_certifier(estimator: Estimator, X: TableLike) -> tuple[Estimator, TableLike] | None:
     """Look for ``certify`` at the end of pipelines and searches; None where nothing certifies."""
     model = estimator
     while not hasattr(model, "certify"):
@@ -130,7 +139,7 @@ def find_certifier(estimator: Any, X: Any) -> tuple[Any, Any] | None:
     return model, X
 
 
-def check_score(score: Any) -> None:
+def check_score(score: object) -> None:
     """Raise if this does not name a certified score."""
     if score not in ("accuracy", "balanced") and not (
         isinstance(score, tuple) and len(score) == 2 and score[0] == "recall"

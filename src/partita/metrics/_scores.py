@@ -1,16 +1,84 @@
-"""Certified scores at one radius: accuracy, recall, precision, and the median radius."""
+"""Radii turned into shares: certified scores at one radius, curves over all, and alarms.
 
-from typing import Any
+The command line, the report and the searches draw the same curves, so they all count here. Counts
+of rows by radius add up over the pieces of a table. Each row is counted as if it had an attacker of
+its own, so all numbers are on the safe side of what one attacker does to all rows at once.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .._support import array_of, check_whole
+from .._support import Array, array_of, check_whole
 from ..certificates import Certificates
 from ..errors import InputError
-from ._curves import correct_radius
+
+# Curves end here. The radius of a row that nothing can change is the number of all units, which may
+# include every training label.
+FARTHEST = 10_000
+SHOWN_LABELS = 10
 
 
-def certified_accuracy(y: Any, proof: Certificates, radius: int = 0) -> float:
+def correct_radius(y: ArrayLike, proof: Certificates) -> Array:
+    """Return each row's radius as a float, -inf where the row is wrong."""
+    if not len(proof):
+        raise InputError("proof covers no rows: certify at least one")
+    return np.where(proof.correct(y), proof.radius.astype(float), -np.inf)
+
+
+def shares_at_radii(
+    radii: ArrayLike, counts: ArrayLike | None = None, length: int | None = None
+) -> Array:
+    """Compute the share of rows with a radius of at least r, for r = 0, 1, ...
+
+    Parameters
+    ----------
+    radii : array-like
+        The radius of every row; below 0 for a row that is not certified at all. With ``counts``,
+        distinct radii.
+    counts : array-like of int, optional
+        How many rows have each of the radii.
+    length : int, optional
+        How many shares to return, 0 beyond the largest radius. By default up to the largest radius
+        (at least one, at most FARTHEST + 1).
+
+    Returns
+    -------
+    array of float, shape (length,)
+
+    Examples
+    --------
+    >>> from partita.metrics._scores import shares_at_radii
+    >>> shares_at_radii([2, 0, -1, 2]).tolist()
+    [0.75, 0.5, 0.5]
+    >>> shares_at_radii([2, 0, -1], counts=[2, 1, 1], length=4).tolist()
+    [0.75, 0.5, 0.5, 0.0]
+    """
+    total = np.size(radii) if counts is None else int(np.sum(counts))
+    return np.asarray(rows_at_radii(radii, counts, length) / total)
+
+
+def rows_at_radii(
+    radii: ArrayLike, counts: ArrayLike | None = None, length: int | None = None
+) -> Array:
+    """Count the rows with a radius of at least r, for r = 0, 1, ...; see shares_at_radii."""
+    radius = np.asarray(radii, dtype=np.float64)
+    if length is None:
+        length = int(min(max(radius.max(initial=0), 0), FARTHEST)) + 1
+    place = np.clip(radius, -1, length - 1).astype(np.int64) + 1  # 0: not certified at all
+    rows = np.ones(len(radius), np.int64) if counts is None else np.asarray(counts, np.int64)
+    at = np.zeros(length + 1, np.int64)
+    np.add.at(at, place, rows)
+    return np.asarray(at[::-1].cumsum()[::-1][1:])
+
+
+# ---- scores at one radius ----
+
+
+def certified_accuracy(y: ArrayLike, proof: Certificates, radius: int = 0) -> float:
     """Compute the share of rows that are right and stay right at a radius.
 
     Parameters
@@ -46,7 +114,7 @@ def certified_accuracy(y: Any, proof: Certificates, radius: int = 0) -> float:
     return float(np.mean(correct_radius(y, proof) >= radius))
 
 
-def certified_recall(y: Any, proof: Certificates, radius: int = 0) -> dict[Any, float]:
+def certified_recall(y: ArrayLike, proof: Certificates, radius: int = 0) -> dict[Any, float]:
     """Compute, for each label, the share of its rows that are right and stay right at a radius.
 
     Parameters
@@ -89,7 +157,7 @@ def certified_recall(y: Any, proof: Certificates, radius: int = 0) -> dict[Any, 
     return dict(zip(labels.tolist(), shares.tolist(), strict=True))
 
 
-def certified_balanced_accuracy(y: Any, proof: Certificates, radius: int = 0) -> float:
+def certified_balanced_accuracy(y: ArrayLike, proof: Certificates, radius: int = 0) -> float:
     """Compute the mean certified recall of the labels that occur in ``y``.
 
     A constant prediction has a certified accuracy as high as the share of its label, but a balanced
@@ -127,7 +195,9 @@ def certified_balanced_accuracy(y: Any, proof: Certificates, radius: int = 0) ->
     return float(np.mean(list(certified_recall(y, proof, radius).values())))
 
 
-def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 0) -> float:
+def worst_case_precision(
+    y: ArrayLike, proof: Certificates, label: object, radius: int = 0
+) -> float:
     """Compute a lower bound on the precision of a label under an attack of a given size.
 
     Proof: rows of this label that are right with at least this radius keep the label, so there are
@@ -181,7 +251,7 @@ def worst_case_precision(y: Any, proof: Certificates, label: Any, radius: int = 
     return certain / (certain + possible) if certain else 0.0
 
 
-def median_radius(y: Any, proof: Certificates) -> float:
+def median_radius(y: ArrayLike, proof: Certificates) -> float:
     """Compute the median radius, a wrong prediction counting as -inf.
 
     Parameters
@@ -210,6 +280,402 @@ def median_radius(y: Any, proof: Certificates) -> float:
     (2.0, -inf)
     """
     return float(np.median(correct_radius(y, proof)))
+
+
+# ---- curves over the radius ----
+
+
+class Curve(NamedTuple):
+    """Certified accuracy at every radius from 0 up.
+
+    Attributes
+    ----------
+    radius : array of int
+        0, 1, 2, ...
+    accuracy : array of float
+        Certified accuracy at each radius.
+
+    See Also
+    --------
+    certified_accuracy_curve : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_accuracy_curve
+    >>> proof = certify(np.eye(2)[[[0, 0, 0]]], rule="plurality")
+    >>> certified_accuracy_curve([0], proof).accuracy
+    array([1., 1., 0.])
+    """
+
+    radius: Array
+    accuracy: Array
+
+
+def certified_accuracy_curve(y: ArrayLike, proof: Certificates) -> Curve:
+    """Compute certified accuracy at every radius.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels or values.
+    proof : Certificates
+        What ``certify`` returned for these rows; for a regressor with ``around=y``.
+
+    Returns
+    -------
+    Curve
+        From radius 0 to the first at which nothing is certified.
+
+    See Also
+    --------
+    certified_accuracy : At one radius.
+    partita.CertifiedAccuracyDisplay : Draws it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_accuracy_curve
+    >>> proof = certify(np.eye(2)[[[0, 0, 0], [0, 1, 1]]], rule="plurality")
+    >>> curve = certified_accuracy_curve([0, 1], proof)
+    >>> curve.radius.tolist(), curve.accuracy.tolist()
+    ([0, 1, 2], [1.0, 0.5, 0.0])
+    """
+    radius = correct_radius(y, proof)
+    last = int(min(max(radius.max(), -1), FARTHEST)) + 1
+    return Curve(np.arange(last + 1), shares_at_radii(radius, length=last + 1))
+
+
+class Envelope(NamedTuple):
+    """The best certified accuracy at every radius, and the setting that reaches it.
+
+    Attributes
+    ----------
+    radius : array of int
+        0, 1, 2, ...
+    accuracy : array of float
+        The best certified accuracy at each radius.
+    setting : list
+        The name of the setting that reaches it, the first among equals.
+
+    See Also
+    --------
+    envelope : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import envelope
+    >>> envelope([0], [certify(np.eye(2)[[[0, 0, 0]]], rule="plurality")]).setting
+    [0, 0, 0]
+    """
+
+    radius: Array
+    accuracy: Array
+    setting: list[Any]
+
+
+def envelope(y: ArrayLike, proofs: Mapping[Any, Certificates] | Sequence[Certificates]) -> Envelope:
+    """Find the best of several settings at every radius.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels or values.
+    proofs : mapping or sequence of Certificates
+        The certificates of each setting for these rows, by name; those of a sequence are named by
+        position.
+
+    Returns
+    -------
+    Envelope
+        From radius 0 to the first at which no setting certifies anything.
+
+    See Also
+    --------
+    certified_accuracy_curve : The curve of one setting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import envelope
+    >>> ballots = np.eye(3)[[[0, 0, 1, 2, 2], [1, 1, 1, 1, 0]]]
+    >>> best = envelope([0, 1], {rule: certify(ballots, rule) for rule in ("plurality", "runoff")})
+    >>> best.accuracy.tolist(), best.setting
+    ([1.0, 0.5, 0.0], ['plurality', 'plurality', 'plurality'])
+    """
+    named = dict(proofs) if isinstance(proofs, Mapping) else dict(enumerate(proofs))
+    if not named:
+        raise InputError("proofs is empty: give the certificates of at least one setting")
+    curves = [certified_accuracy_curve(y, proof).accuracy for proof in named.values()]
+    accuracy, index = best_at_radii(curves)
+    names = list(named)
+    return Envelope(np.arange(len(accuracy)), accuracy, [names[k] for k in index])
+
+
+def best_at_radii(curves: Sequence[Array]) -> tuple[Array, Array]:
+    """Return the highest value of several curves at each radius, and the first that reaches it.
+
+    Curves may differ in length; beyond its end a curve is 0.
+    """
+    length = max(map(len, curves))
+    table = np.stack([np.pad(curve, (0, length - len(curve))) for curve in curves])
+    return table.max(axis=0), table.argmax(axis=0)
+
+
+class ClassCurve(NamedTuple):
+    """What is certified of one label, at every radius from 0 up.
+
+    Attributes
+    ----------
+    rows : int
+        How many rows have the label.
+    predicted : int
+        How many rows are predicted as it.
+    radius : array of int
+        0, 1, 2, ...
+    recall : array of float
+        At each radius, the share of its rows that are right and stay right.
+    precision : array of float
+        At each radius, a lower bound on its precision under attack.
+    kept : array of int
+        At each radius, how many of the rows that are predicted as it stay so, right or wrong.
+
+    See Also
+    --------
+    certified_class_curves : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_class_curves
+    >>> proof = certify(np.eye(2)[[[0, 0, 0], [0, 1, 1]]], rule="plurality")
+    >>> certified_class_curves([0, 1], proof)[0].recall
+    array([1., 1., 0.])
+    """
+
+    rows: int
+    predicted: int
+    radius: Array
+    recall: Array
+    precision: Array
+    kept: Array
+
+
+def certified_class_curves(y: ArrayLike, proof: Certificates) -> dict[Any, ClassCurve]:
+    """Compute certified recall and worst-case precision of every label, at every radius.
+
+    Certified accuracy flatters a model that gives nearly all rows the most frequent label, and so
+    does a large radius. These curves show what is certified of the other labels.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels.
+    proof : Certificates
+        What ``certify`` returned for these rows.
+
+    Returns
+    -------
+    dict
+        A ClassCurve for each label that occurs in ``y``, in the order of the sorted labels; from
+        radius 0 to the first at which no row is both right and certified.
+
+    See Also
+    --------
+    certified_recall, worst_case_precision : At one radius.
+    certified_alarms : One label as an alarm.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_class_curves
+    >>> votes = [[0, 0, 0], [0, 0, 0], [0, 0, 1], [1, 1, 0]]
+    >>> proof = certify(np.eye(2)[votes], rule="plurality")
+    >>> for label, curve in certified_class_curves([0, 0, 0, 1], proof).items():
+    ...     print(label, curve.recall.round(2), curve.precision.round(2), curve.kept)
+    0 [1.   0.67 0.  ] [1.   0.67 0.  ] [3 2 0]
+    1 [1. 0. 0.] [1. 0. 0.] [1 0 0]
+    """
+    check_about_predictions(proof, "precision")
+    radius, labels = correct_radius(y, proof), array_of("y", y)
+    length = int(min(max(radius.max(), -1), FARTHEST)) + 2
+    return {
+        label: _curve(label, labels, radius, proof, length) for label in np.unique(labels).tolist()
+    }
+
+
+def _curve(
+    label: object, labels: Array, correct: Array, proof: Certificates, length: int
+) -> ClassCurve:
+    own, named = labels == label, proof.prediction == label
+    certain = rows_at_radii(correct[own], length=length)
+    others = proof.radius[~own & ~named]
+    falling = len(others) - rows_at_radii(others, length=length)
+    return ClassCurve(
+        int(own.sum()),
+        int(named.sum()),
+        np.arange(length),
+        certain / own.sum(),
+        precision_bound(certain, int(np.count_nonzero(named & ~own)), falling),
+        rows_at_radii(proof.radius[named], length=length),
+    )
+
+
+def precision_bound(certain: Array, false_now: int, falling: Array) -> Array:
+    """Compute the least precision of a label at r = 0, 1, ..., from counts of rows.
+
+    ``certain``: at each radius, those that are right and stay so. ``false_now``: those that are
+    predicted as the label, and have another. ``falling``: at each radius, those that neither have
+    the label nor are predicted as it, and have a smaller radius: they may become false alarms.
+    """
+    possible = certain + false_now + falling
+    return np.where(certain > 0, certain / np.maximum(possible, 1), 0.0)
+
+
+# ---- one label as an alarm ----
+
+
+@dataclass(frozen=True)
+class Alarms:
+    """What an attacker of a given size can do to alarms.
+
+    Attributes
+    ----------
+    radius : int
+        How many units the attacker owns.
+    raised : int
+        The rows that are predicted as the positive label now.
+    kept : int
+        How many of them no such attacker can silence.
+    quiet : int
+        The other rows.
+    kept_quiet : int
+        How many of them no such attacker can turn into alarms.
+    recall : float or None
+        The share of all positive rows whose alarm is raised and cannot be silenced; None without
+        the truth, or where no row is positive.
+    precision : float or None
+        A lower bound on the share of alarms that are right, whatever the attacker does; None
+        without the truth.
+
+    See Also
+    --------
+    certified_alarms : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_alarms
+    >>> proof = certify(np.eye(2)[[[1, 1, 1], [0, 1, 1], [0, 0, 0]]], rule="plurality")
+    >>> print(certified_alarms([1, 1, 0], proof, positive=1, radius=1))
+    r = 1: 1 of 2 alarms cannot be silenced, 0 of 1 quiet rows can become one; recall at least \
+50.0 %, precision at least 100.0 %
+    """
+
+    radius: int
+    raised: int
+    kept: int
+    quiet: int
+    kept_quiet: int
+    recall: float | None = None
+    precision: float | None = None
+
+    def __str__(self) -> str:
+        shares = [
+            f"{name} at least {100 * share:.1f} %"
+            for name, share in (("recall", self.recall), ("precision", self.precision))
+            if share is not None
+        ]
+        return (
+            f"r = {self.radius}: {self.kept} of {self.raised} alarms cannot be silenced, "
+            f"{self.quiet - self.kept_quiet} of {self.quiet} quiet rows can become one"
+            + (f"; {', '.join(shares)}" if shares else "")
+        )
+
+
+def certified_alarms(
+    y: ArrayLike | None, proof: Certificates, positive: object, radius: int = 0
+) -> Alarms:
+    """Count the alarms that an attacker cannot silence, and those that they can raise.
+
+    A row raises an alarm if it is predicted as the positive label (fraud, a fault). To move the
+    threshold between alarm and silence with the proof intact, use ``Tournament(offset=...)``
+    (:func:`partita.search_offsets`).
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,) or None
+        True labels; None where they are not known, for counts alone.
+    proof : Certificates
+        What ``certify`` returned for these rows.
+    positive : object
+        The label that is an alarm.
+    radius : int, default=0
+        How many units the attacker owns. 0: as it is now.
+
+    Returns
+    -------
+    Alarms
+        Counts, and with ``y`` the recall and precision that are left at worst.
+
+    Raises
+    ------
+    InputError
+        If no row has the positive label or is predicted as it.
+
+    See Also
+    --------
+    certified_class_curves : Recall and precision of every label, at every radius.
+    partita.search_offsets : Recall and precision at several thresholds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita import certify
+    >>> from partita.metrics import certified_alarms
+    >>> votes = [[1, 1, 1], [0, 1, 1], [0, 0, 0], [0, 0, 1]]
+    >>> proof = certify(np.eye(2)[votes], rule="plurality")
+    >>> alarms = certified_alarms([1, 1, 0, 0], proof, positive=1, radius=1)
+    >>> alarms.raised, alarms.kept, alarms.quiet, alarms.kept_quiet
+    (2, 1, 2, 1)
+    >>> alarms.recall, alarms.precision
+    (0.5, 0.5)
+    """
+    check_whole("radius", radius, 0)
+    check_about_predictions(proof, "an alarm")
+    labels = None if y is None else array_of("y", y)
+    known = proof.prediction if labels is None else np.append(proof.prediction, labels)
+    if positive not in known.tolist():
+        shown = ", ".join(map(repr, np.unique(known).tolist()[:SHOWN_LABELS]))
+        raise InputError(
+            f"positive is {positive!r}, which no row has or is predicted as: give one of {shown}"
+        )
+    raised, safe = proof.prediction == positive, proof.radius >= radius
+    recall = precision = None
+    if labels is not None:
+        own, right = labels == positive, proof.correct(labels)
+        recall = float(np.mean((right & safe)[own])) if own.any() else None
+        precision = worst_case_precision(labels, proof, positive, radius) if own.any() else 0.0
+    return Alarms(
+        int(radius),
+        raised=int(raised.sum()),
+        kept=int((raised & safe).sum()),
+        quiet=int((~raised).sum()),
+        kept_quiet=int((~raised & safe).sum()),
+        recall=recall,
+        precision=precision,
+    )
+
+
+# ---- what a proof is about ----
 
 
 def check_about_labels(proof: Certificates, what: str) -> None:
