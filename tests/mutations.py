@@ -829,15 +829,15 @@ BUGS = [
     Bug(
         "leave out, values: the largest for the least",
         "kernels/compiled.py",
-        "_smallest_of_each(values[i], models_of, least)",
-        "_largest_of_each(values[i], models_of, least)",
+        "_extremes(values[i], models_of, -1, least)",
+        "_extremes(values[i], models_of, 1, least)",
         (AGREEMENT,),
     ),
     Bug(
         "leave out, values: the largest for the least, from above",
         "kernels/compiled.py",
-        "down, up = _smallest(most_beyond, beyond_with[a])",
-        "down, up = _largest(most_beyond, beyond_with[a])",
+        "down = _extreme(most_beyond, beyond_with[a], -1)",
+        "down = _extreme(most_beyond, beyond_with[a], 1)",
         (AGREEMENT,),
     ),
     Bug(

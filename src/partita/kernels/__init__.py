@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from .._support import Array
 BLOCK = 2**18
 
 FAR = 2**62  # a radius or budget that nothing reaches
+
+# what the kernel of a rule needs: a number, or a tournament's margin and head starts
+Setting: TypeAlias = float | tuple[float, Array]
 
 Gaps = tuple[Array, Array]  # losses (rows, opponents, submodels) and budgets (rows, opponents)
 
@@ -64,7 +67,11 @@ def as_floats(block: Array) -> Array:
 
 
 def decide(
-    name: str, ballots: Array, setting: Any, labels: Array | None = None, shift: Array | None = None
+    name: str,
+    ballots: Array,
+    setting: Setting,
+    labels: Array | None = None,
+    shift: Array | None = None,
 ) -> tuple[Array, Array, Array, int]:
     """Return each row's prediction, radius and runner-up, and the first row that is not finite.
 
@@ -86,21 +93,32 @@ def decide(
     return prediction, radius, runner_up, bad
 
 
-def stay_inside(votes: Array, lower: Array, upper: Array) -> tuple[Array, int]:
-    """Count the votes an attacker may set before the lower median leaves [lower, upper].
+class Rows(NamedTuple):
+    """An array of which a kernel gets a block's rows."""
 
-    Also returns the first row that is not finite (-1: none).
-    """
-    radius = np.zeros(len(votes), np.int64)
+    array: Array
+
+
+def fill(name: str, per_row: int, *arguments: object) -> None:
+    """Run a kernel on blocks of rows; among its arguments are the arrays that it fills."""
+    kernel = getattr(_kernels(), name)
 
     def work(rows: slice) -> int:
-        bad: int = _kernels().median(votes[rows], lower[rows], upper[rows], radius[rows])
-        return bad
+        kernel(*(one.array[rows] if isinstance(one, Rows) else one for one in arguments))
+        return -1
 
-    return radius, over_rows(work, len(votes), votes.shape[1])
+    n_rows = next(len(one.array) for one in arguments if isinstance(one, Rows))
+    over_rows(work, n_rows, per_row)
 
 
-def gaps(name: str, ballots: Array, setting: Any, shift: Array | None = None) -> Gaps:
+def stay_inside(votes: Array, lower: Array, upper: Array) -> Array:
+    """Count the votes an attacker may set before the lower median leaves [lower, upper]."""
+    radius = np.zeros(len(votes), np.int64)
+    fill("median", votes.shape[1], *map(Rows, (votes, lower, upper, radius)))
+    return radius
+
+
+def gaps(name: str, ballots: Array, setting: Setting, shift: Array | None = None) -> Gaps:
     """Write the decisions on a block of finite ballots out as losses and budgets."""
     block = as_floats(ballots)
     if shift is not None:
@@ -179,21 +197,12 @@ def worst_choice(
 
 
 def tree_sums(
-    X: Array,
-    nodes: tuple[Array, ...],
-    codes: tuple[Array, Array],
-    roots: Array,
-    start: Array,
+    X: Array, nodes: tuple[Array, ...], codes: tuple[Array, Array], roots: Array, start: Array
 ) -> Array:
     """Return the sums of the leaves that each row reaches, from ``start`` on."""
     sums = np.repeat(start[None], len(X), axis=0)
     X = np.ascontiguousarray(X, dtype=np.float64)
-
-    def work(rows: slice) -> int:
-        _kernels().tree_sums(X[rows], *nodes, *codes, roots, sums[rows])
-        return -1
-
-    over_rows(work, len(X), len(roots))
+    fill("tree_sums", len(roots), Rows(X), *nodes, *codes, roots, Rows(sums))
     return sums
 
 
@@ -201,33 +210,18 @@ def agreement(
     votes: Array, tables: tuple[Array, ...], fallback: Array, n_labels: int
 ) -> tuple[Array, Array, Array]:
     """Return the label that models leaving groups out agree on, its radius, and the runner-up."""
-    prediction, radius, runner_up = np.zeros((3, len(votes)), np.int64)
-
-    def work(rows: slice) -> int:
-        _kernels().agreement(
-            np.ascontiguousarray(votes[rows], dtype=np.int32),  # one type: compiled once
-            *tables,
-            fallback[rows],
-            n_labels,
-            prediction[rows],
-            radius[rows],
-            runner_up[rows],
-        )
-        return -1
-
-    over_rows(work, len(votes), votes.shape[1])
+    decided = np.zeros((3, len(votes)), np.int64)
+    votes = np.ascontiguousarray(votes, dtype=np.int32)  # one type: compiled once
+    inputs = Rows(votes), *tables, Rows(fallback), n_labels
+    fill("agreement", votes.shape[1], *inputs, *map(Rows, decided))
+    prediction, radius, runner_up = decided
     return prediction, radius, runner_up
 
 
 def agreement_bounds(values: Array, tables: tuple[Array, ...], side: int) -> tuple[Array, Array]:
     """Bound what an attacker can make of a value that models leaving groups out agree on."""
     low, high = np.zeros((2, len(values)))
-
-    def work(rows: slice) -> int:
-        _kernels().agreement_bounds(values[rows], *tables, side, low[rows], high[rows])
-        return -1
-
-    over_rows(work, len(values), values.shape[1])
+    fill("agreement_bounds", values.shape[1], Rows(values), *tables, side, Rows(low), Rows(high))
     return low, high
 
 

@@ -250,6 +250,19 @@ def _overtake(
 
 
 @_compile
+def _two_rounds(row: Array, by_label: Array, votes: Array, counts: Array) -> tuple[int, int]:
+    """Return the winner and the loser of round 2; fill what the arrays are named for."""
+    _count_votes(row, votes, counts)
+    _lay_out(row, by_label)
+    y = _leader(counts, -1)
+    w = _leader(counts, y)
+    above, below = _duel(by_label[y], by_label[w])
+    if above - below - (w < y) < 0:
+        y, w = w, y
+    return y, w
+
+
+@_compile
 def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner_up: Array) -> int:
     n_rows, n_submodels, n_labels = ballots.shape
     by_label = np.empty((n_labels, n_submodels), ballots.dtype)
@@ -263,13 +276,7 @@ def runoff(ballots: Array, exact: bool, prediction: Array, radius: Array, runner
         if n_labels == 1:
             prediction[i], radius[i], runner_up[i] = 0, n_submodels, -1
             continue
-        _count_votes(row, votes, counts)
-        _lay_out(row, by_label)
-        y = _leader(counts, -1)
-        w = _leader(counts, y)
-        above, below = _duel(by_label[y], by_label[w])
-        if above - below - (w < y) < 0:
-            y, w = w, y
+        y, w = _two_rounds(row, by_label, votes, counts)
         least = n_submodels
         if n_labels > 2:  # y falls out of the top two
             first, second = _two_smallest_gaps(counts, y)
@@ -610,13 +617,7 @@ def runoff_frontier(ballots: Array, radius: Array) -> None:
         radius[i] = FAR
         if n_labels == 1:
             continue
-        _count_votes(ballots[i], votes, counts)
-        _lay_out(ballots[i], by_label)
-        y = _leader(counts, -1)
-        w = _leader(counts, y)
-        above, below = _duel(by_label[y], by_label[w])
-        if above - below - (w < y) < 0:
-            y, w = w, y
+        y, w = _two_rounds(ballots[i], by_label, votes, counts)
         least = FAR  # z must enter round 2 and win it there: the dearer of the two, for each z
         for z in range(n_labels):
             if z != y:
@@ -814,21 +815,20 @@ def agreement_bounds(
     least_beyond, most_beyond = np.empty((2, models_beyond.shape[0]))
     for i in range(values.shape[0]):
         if side <= 0:
-            _smallest_of_each(values[i], models_of, least)
-            _smallest_of_each(values[i], models_beyond, least_beyond)
+            _extremes(values[i], models_of, -1, least)
+            _extremes(values[i], models_beyond, -1, least_beyond)
         if side >= 0:
-            _largest_of_each(values[i], models_of, most)
-            _largest_of_each(values[i], models_beyond, most_beyond)
+            _extremes(values[i], models_of, 1, most)
+            _extremes(values[i], models_beyond, 1, most_beyond)
         low[i], high[i] = np.inf, -np.inf
         for a in range(sets_with.shape[0]):
             lowest = highest = 0.0
             if side <= 0:
-                lowest, highest = (
-                    _largest(least, sets_with[a]),
-                    _largest(least_beyond, beyond_with[a]),
-                )
+                lowest = _extreme(least, sets_with[a], 1)
+                highest = _extreme(least_beyond, beyond_with[a], 1)
             if side >= 0:
-                down, up = _smallest(most_beyond, beyond_with[a]), _smallest(most, sets_with[a])
+                down = _extreme(most_beyond, beyond_with[a], -1)
+                up = _extreme(most, sets_with[a], -1)
                 if side > 0:
                     lowest, highest = down, up
                 else:
@@ -837,31 +837,17 @@ def agreement_bounds(
 
 
 @_compile
-def _smallest_of_each(row: Array, models: Array, least: Array) -> None:
-    for s in range(models.shape[0]):
-        least[s] = _smallest(row, models[s])
+def _extremes(row: Array, sets: Array, sign: int, found: Array) -> None:
+    """Fill ``found`` with the largest (``sign`` 1) or smallest (-1) value of each set."""
+    for k in range(sets.shape[0]):
+        found[k] = _extreme(row, sets[k], sign)
 
 
 @_compile
-def _largest_of_each(row: Array, models: Array, most: Array) -> None:
-    for s in range(models.shape[0]):
-        most[s] = _largest(row, models[s])
-
-
-@_compile
-def _largest(values: Array, chosen: Array) -> float:
+def _extreme(values: Array, chosen: Array, sign: int) -> float:
     found = values[chosen[0]]
     for k in range(1, chosen.shape[0]):
-        if values[chosen[k]] > found:
-            found = values[chosen[k]]
-    return found
-
-
-@_compile
-def _smallest(values: Array, chosen: Array) -> float:
-    found = values[chosen[0]]
-    for k in range(1, chosen.shape[0]):
-        if values[chosen[k]] < found:
+        if sign * values[chosen[k]] > sign * found:
             found = values[chosen[k]]
     return found
 

@@ -426,7 +426,7 @@ class GapRule(Rule):
 def run_kernel(
     kernel: str,
     ballots: Array,
-    setting: Any,
+    setting: kernels.Setting,
     labels: Array | None = None,
     shift: Array | None = None,
 ) -> Certificates:

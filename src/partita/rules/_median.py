@@ -187,7 +187,7 @@ class Median(GapRule):
         over = None if reach is None else Reach(reach, n_submodels)
         prediction = self._medians(values)
         if over is None and values.abstentions is None:
-            radius, _ = kernels.stay_inside(values.scores, low, high)
+            radius = kernels.stay_inside(values.scores, low, high)
         else:
             units = Reach.of(values) if over is None else over
             radius, _ = self._overlap_radius(values, units, cover, time_limit, low, high)
