@@ -121,6 +121,7 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
         if (proof := _under(certified, rule, stop).against_truth.proof) is not None
     }
     truth, counts = certified.truth, fitted.counts_
+    assert truth is not None
     curves = {
         rule: certified_accuracy_curve(truth, proof).accuracy.tolist()
         for rule, proof in proofs.items()
