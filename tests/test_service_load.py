@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from partita.serve import _batching
+from partita.serve import _certifier
 
 FILE = Path(__file__).resolve().parent.parent / "benchmarks" / "service.py"
 
@@ -34,4 +34,4 @@ def test_no_request_is_lost_or_mixed_up(benchmark, tmp_path):
     model, frame, path = benchmark.fitted(tmp_path)
     outcome = benchmark.faults(model, frame, path, tmp_path, n_requests=800, clients=16, kills=1)
     assert outcome.counts["workers killed"] == 1
-    assert _batching.MOST_TOGETHER > 16  # clients are answered together
+    assert _certifier.MOST_TOGETHER > 16  # clients are answered together

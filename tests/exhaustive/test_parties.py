@@ -11,8 +11,7 @@ import pytest
 
 from partita.rules import Median, Plurality, RunOff, Tournament
 from partita.serve import Federation, Party
-from partita.serve._asking import Reply
-from partita.serve._ballot_answers import answer_bytes
+from partita.serve.federation._client import Reply, answer_bytes
 
 MALFORMED = [b"", b"[]", b'{"classes": ["a", "b"], "ballots": [[0, NaN]]}', b"\xff"]
 LABELS = {2: ["a", "b"], 3: ["a", "b", "c"]}

@@ -26,7 +26,7 @@ from partita import (
     store,
 )
 from partita.serve import _certifier
-from partita.serve._responses import Certified, Health
+from partita.serve._rows import Certified, Health
 
 from .client import (
     CANCER,

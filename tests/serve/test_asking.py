@@ -1,6 +1,7 @@
 """Asking: whatever one party does, the others are heard, and nothing takes longer than allowed."""
 
 import asyncio
+import gc
 import shutil
 import socket
 import ssl
@@ -10,8 +11,9 @@ import time
 
 import pytest
 
-from partita.serve import Party, _asking
-from partita.serve._asking import MalformedReplyError, PartyClient, ask_all, body_length
+from partita.serve import Party
+from partita.serve.federation import _client
+from partita.serve.federation._client import PartyClient, ask_all
 
 from .strangers import dripping, endless, hangs_up, late, plain, says, stranger, strangers
 
@@ -36,9 +38,12 @@ def ask(addresses, seconds=SECONDS, most=1000, **settings):
         (says(plain(b"x", "401 Unauthorized")), "an answer with status 401"),
         (says(plain(b"x", "302 Found", "Location: /\r\n")), "an answer with status 302"),
         (says(plain(b"x" * 1001)), "an answer that is too large"),
-        (says(plain(b"x", extra="Content-Length: 2\r\n")), "an answer without a length"),
+        (says(plain(b"x", extra="Content-Length: 2\r\n")), "an answer that is not HTTP"),
         (says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx"), "without a length"),
-        (says(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), "without a length"),
+        (says(b"HTTP/1.1 200 OK\r\n\r\nx"), "an answer without a length"),
+        (says(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), "an answer that is not HTTP"),
+        (says(b"HTTP/1.1 20\r\nContent-Length: 1\r\n\r\nx"), "an answer that is not HTTP"),
+        (says(b"\r\n\r\n"), "an answer that is not HTTP"),
     ],
 )
 def test_a_bad_party_is_silent_and_the_others_are_heard(speak, reason):
@@ -92,7 +97,7 @@ def test_a_late_answer_is_not_taken_for_the_next_one():
 
 def test_a_slow_name_server_delays_nobody_else(monkeypatch):
     free = threading.Event()
-    monkeypatch.setattr(_asking.socket, "getaddrinfo", lambda *_, **__: free.wait(20))
+    monkeypatch.setattr(_client.socket, "getaddrinfo", lambda *_, **__: free.wait(20))
     try:
         with stranger(GOOD) as address:
             replies = ask([*(f"http://slow-{k}.example" for k in range(40)), address])
@@ -131,9 +136,10 @@ def test_the_key_goes_along_and_a_new_one_takes_effect(tmp_path):
 
 def test_a_party_that_speaks_no_tls_is_silent():
     with stranger(GOOD) as address:
-        reply = ask([address.replace("http:", "https:")], 5)[0]
+        reply = ask([address.replace("http:", "https:")], 2)[0]
     assert reply.content is None
     assert reply.reason
+    gc.collect()  # a connection that was left open is an error here
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
@@ -166,19 +172,12 @@ def test_a_party_must_have_a_certificate_that_is_trusted(tmp_path):
 
 
 def test_a_failure_of_our_own_is_one_party_only(monkeypatch):
-    def fail(self, length):
+    async def fail(body, most_bytes):
         raise RuntimeError("secret")
 
     with strangers(GOOD, GOOD) as addresses:
         lines = [PartyClient(Party(f"{k}", one)) for k, one in enumerate(addresses)]
-        monkeypatch.setattr(lines[0], "_head", lambda length: fail(None, length))
+        monkeypatch.setattr(lines[0], "_exchange", fail)
         replies = asyncio.run(ask_all(lines, b'{"keys": []}', 100, 10))
     assert replies[0].reason == "it cannot be asked (RuntimeError)"
     assert replies[1].content == b"good"
-
-
-def test_headers_are_read_strictly():
-    assert body_length(b"HTTP/1.0 200\r\ncontent-LENGTH:  12 \r\n\r\n") == 12
-    for head in (b"HTTP/2 200\r\nContent-Length: 1\r\n\r\n", b"\r\n\r\n", b"HTTP/1.1 20\r\n\r\n"):
-        with pytest.raises(MalformedReplyError):
-            body_length(head)

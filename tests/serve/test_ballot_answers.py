@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from partita.ensemble._submodels import LOWEST
-from partita.serve._asking import MalformedReplyError
-from partita.serve._ballot_answers import answer_bytes, most_bytes, read_answer
+from partita.serve.federation._client import (
+    MalformedReplyError,
+    answer_bytes,
+    most_bytes,
+    read_answer,
+)
 
 CLASSES = ["ill", "well"]
 IDENTITY = "0f" * 32

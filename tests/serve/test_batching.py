@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from partita.serve._batching import MOST_TOGETHER, Batcher
-from partita.serve._responses import RequestRefusedError
+from partita.serve._certifier import MOST_TOGETHER, Batcher
+from partita.serve._rows import RequestRefusedError
 
 
 def doubled(jobs):

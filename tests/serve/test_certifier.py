@@ -16,7 +16,7 @@ from partita import (
 from partita.ensemble._one_pass import scores_rows_apart
 from partita.serve import _certifier
 from partita.serve._certifier import Certifier
-from partita.serve._responses import RequestRefusedError
+from partita.serve._rows import RequestRefusedError
 
 from .client import CANCER, DIABETES, FIRST, HOSTILE, PROGRESSION, TUMOUR, rows_of
 

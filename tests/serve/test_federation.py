@@ -9,8 +9,8 @@ import pytest
 
 from partita import InputError
 from partita.serve import Federation, Party
-from partita.serve._asking import Reply
-from partita.serve._federation import check_keys
+from partita.serve.federation._client import Reply
+from partita.serve.federation._federation import check_keys
 
 from .strangers import answer, dripping, endless, hangs_up, late, plain, says, strangers, votes
 

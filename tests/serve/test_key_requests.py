@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from partita.serve._key_requests import keys_schema, parse_keys
-from partita.serve._responses import RequestRefusedError
+from partita.serve._rows import RequestRefusedError, list_schema
+from partita.serve.federation._apps import KEY_SCHEMA, parse_keys
 
 
 def test_keys_are_texts():
@@ -37,6 +37,6 @@ def test_anything_else_is_refused(body, status):
 
 
 def test_the_schema_says_so():
-    schema = json.dumps(keys_schema(4))
+    schema = json.dumps(list_schema("keys", KEY_SCHEMA, 4))
     assert '"maxItems": 4' in schema
     assert '"required": ["keys"]' in schema

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from partita import InputError, serve, store
-from partita.serve import _keys
-from partita.serve._keys import Keys
+from partita.serve import _security
+from partita.serve._security import Keys
 
 from .client import CANCER, ask, refused, rows_of, server
 
@@ -64,10 +64,10 @@ def test_keys_are_rotated_without_a_restart(classifier, folder, tmp_path):
             (f"lab {hashed(NEW)}\n", (401, 200)),
         ]:
             write(path, text)
-            time.sleep(_keys.SECONDS_BETWEEN_LOOKS + 0.1)
+            time.sleep(_security.SECONDS_BETWEEN_LOOKS + 0.1)
             assert (status(OLD), status(NEW)) == expected
         path.unlink()
-        time.sleep(_keys.SECONDS_BETWEEN_LOOKS + 0.1)
+        time.sleep(_security.SECONDS_BETWEEN_LOOKS + 0.1)
         assert (status(OLD), status(NEW)) == (401, 200)
         refused(client.post("/certify", json=body), 401, "the token is missing or wrong")
         assert client.get("/health").status_code == 200
@@ -105,9 +105,9 @@ def test_every_key_is_compared(tmp_path, monkeypatch):
     path, compared = tmp_path / "keys", []
     path.write_text(f"a {OLD}\nb {NEW}\nc {hashed('x')}\n")
     keys = Keys("token", path)
-    compare = _keys.hmac.compare_digest
+    compare = _security.hmac.compare_digest
     monkeypatch.setattr(
-        _keys.hmac, "compare_digest", lambda a, b: compared.append(b) or compare(a, b)
+        _security.hmac, "compare_digest", lambda a, b: compared.append(b) or compare(a, b)
     )
     for key in (OLD, "nobody's", "token"):
         compared.clear()

@@ -1,18 +1,8 @@
 """First /ready fails, then new requests are refused."""
 
 from partita import serve
-from partita.serve._lifecycle import Lifecycle
 
 from .client import CANCER, ask, refused, rows_of, strict
-
-
-def test_the_steps_to_the_end():
-    life = Lifecycle()
-    assert (life.ready, life.refuses_new) == (True, False)
-    life.stop_being_ready()
-    assert (life.ready, life.refuses_new) == (False, False)
-    life.refuse_new()
-    assert (life.ready, life.refuses_new) == (False, True)
 
 
 def test_probes_and_requests_follow_them(classifier):
@@ -24,11 +14,11 @@ def test_probes_and_requests_follow_them(classifier):
 
     assert probes() == [200, 200, 200]
     assert strict(ask(app, b"", "/ready", "GET")) == {"status": "ready"}
-    life.stop_being_ready()
+    life.ready = False
     assert probes() == [200, 503, 200]
     still = ask(app, rows)
     assert (still.status_code, still.headers["connection"]) == (200, "close")
-    life.refuse_new()
+    life.refuses_new = True
     answer = ask(app, rows)
     refused(answer, 503, "the service is stopping")
     assert answer.headers.get_list("connection") == ["close"]

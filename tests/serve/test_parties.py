@@ -4,7 +4,7 @@ import pytest
 
 from partita import InputError
 from partita.serve import Party
-from partita.serve._parties import check_parties
+from partita.serve.federation._parties import check_parties
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from partita.serve._parties import check_parties
 def test_an_address_says_where_to_ask(address, place, path, host):
     party = Party("A", address)
     party.check()
-    assert (party.place, party.path, party.host_header) == (place, path, host)
+    assert (party.place, party.path, party.netloc) == (place, path, host)
 
 
 @pytest.mark.parametrize(

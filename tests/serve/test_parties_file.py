@@ -4,7 +4,7 @@ import pytest
 
 from partita import InputError
 from partita.rules import Median, RunOff, Tournament
-from partita.serve._parties_file import read_parties
+from partita.serve.federation._federation import read_parties
 
 TWO = """
 [[parties]]

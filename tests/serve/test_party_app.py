@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
+from partita.serve._app import Service
 from partita.serve._metrics import Metrics
-from partita.serve._party_app import PARTY_PATHS, party_app
-from partita.serve._party_ballots import PartyBallots
-from partita.serve._service import Limits, Service
+from partita.serve._settings import Settings
+from partita.serve.federation._apps import PARTY_PATHS, PartyBallots, party_app
 
 from .client import ask, refused, strict
 
@@ -17,7 +17,7 @@ SCORES = np.array([[0.1, -2.0], [-3.0, 0.25]], np.float32)
 
 def app_of(failure="", secret=None, **settings):
     own = PartyBallots(["ill", "well"], {"a": 0, "7": 1}, SCORES, failure)
-    service = Service("clinic", Metrics(PARTY_PATHS), Limits(**settings))
+    service = Service("clinic", Metrics(PARTY_PATHS), Settings(**settings))
     return party_app(own, service, ["nearly a constant"], secret)
 
 

@@ -14,7 +14,7 @@ from partita import (
     InputError,
     LeaveOutClassifier,
 )
-from partita.serve._party_ballots import PartyBallots, find_submodel
+from partita.serve.federation._apps import PartyBallots, find_submodel
 from partita.workflow._stored_model import StoredModel
 
 from .client import DIABETES, PROGRESSION

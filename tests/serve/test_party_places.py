@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from partita import InputError, SoundnessWarning
-from partita.serve import Federation, Party, _party_places
-from partita.serve._parties import check_parties
+from partita.serve import Federation, Party
+from partita.serve.federation import _parties
+from partita.serve.federation._parties import check_parties
 
 from .client import server
 from .federated import KEYS, fitted, parties, parties_toml
@@ -81,7 +82,7 @@ def looked_up_once(monkeypatch):
             raise kept[question]
         return kept[question]
 
-    monkeypatch.setattr(_party_places.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(_parties.socket, "getaddrinfo", look_up)
 
 
 @pytest.mark.usefixtures("looked_up_once")
@@ -142,7 +143,7 @@ def test_names_are_looked_up(monkeypatch):
             return real("127.0.0.9", *rest, **more)
         return [(0, 0, 0, "", (address, 0)) for address in known[host]]
 
-    monkeypatch.setattr(_party_places.socket, "getaddrinfo", look_up)
+    monkeypatch.setattr(_parties.socket, "getaddrinfo", look_up)
     names = ["a.example", "b.example", "c.example", "slow.example"]
     a, b, c, slow = (Party(name, f"https://{name}") for name in names)
     for pair in ([a, b], [b, c], [c, b]):

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.serve._party_vote import PartyVote
+from partita.serve.federation._federation import PartyVote
 
 WINE, KIND = load_wine(return_X_y=True, as_frame=True)
 NAMES = ["A", "B", "C", "D", "E"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from partita import InputError, serve, store
-from partita.serve import _request_log
-from partita.serve._request_log import RequestLog
+from partita.serve import _metrics
+from partita.serve._metrics import RequestLog
 
 from .client import CANCER, TOKEN, ask, rows_of, server, wait_for
 
@@ -90,8 +90,8 @@ def test_writing_goes_on_when_there_is_room_again(tmp_path):
 
 def test_a_writer_that_hangs_makes_nobody_wait(tmp_path, monkeypatch):
     """As a pipe does that nobody reads."""
-    monkeypatch.setattr(_request_log, "MOST_LINES", 100)
-    monkeypatch.setattr(_request_log, "SECONDS_TO_WRITE", 0.1)
+    monkeypatch.setattr(_metrics, "MOST_LINES", 100)
+    monkeypatch.setattr(_metrics, "SECONDS_TO_WRITE", 0.1)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)

@@ -17,7 +17,7 @@ from partita import (
     store,
 )
 from partita.ensemble import FixedVote
-from partita.serve import _run, _server
+from partita.serve import _run
 
 from .client import DIABETES, PROGRESSION, TOKEN, address_of, ask, rows_of, start, strict
 
@@ -79,7 +79,7 @@ def everything(connection):
 
 def test_a_service_open_to_everybody_is_warned_of(classifier, folder, monkeypatch, capsys):
     model = store.save(classifier, folder / "open")
-    monkeypatch.setattr(_server.Server, "run", lambda self, sockets: None)
+    monkeypatch.setattr(_run.Server, "run", lambda self, sockets: None)
     for host, token, warned in [
         ("0.0.0.0", None, True),
         ("0.0.0.0", TOKEN, False),
@@ -99,7 +99,7 @@ def test_warnings_about_the_model_are_logged_and_in_health(folder, monkeypatch, 
     quality = {"warnings": ["nearly all rows get\none label", "\x1b[2Jred", 5], "failed": 1}
     path = store.save(model, folder / "poor", {"quality": quality})
     apps = []
-    monkeypatch.setattr(_server.Server, "run", lambda self, sockets: apps.append(self.config.app))
+    monkeypatch.setattr(_run.Server, "run", lambda self, sockets: apps.append(self.config.app))
     serve.run(path, port=0)
     expected = [
         "nearly all rows get one label",

@@ -36,10 +36,10 @@ from partita import (
 )
 from partita._support import json_value
 from partita.ensemble._one_pass import scores_rows_apart
-from partita.serve._app import PATHS, certifying_app
+from partita.serve._app import PATHS, Service, certifying_app
 from partita.serve._metrics import Metrics
-from partita.serve._server import make_server
-from partita.serve._service import Limits, Service
+from partita.serve._run import Server
+from partita.serve._settings import Settings
 
 from .client import CANCER, DIABETES, PROGRESSION, TUMOUR
 
@@ -105,10 +105,16 @@ SILENT = {"imputed", "vectors", "values", "leaving out"}  # served with silent="
 @contextmanager
 def served(model, silent):
     """The address of a real server of a model, and its metrics."""
-    service = Service("model", Metrics(PATHS), Limits(max_waiting=1000))
-    tolerance = TOLERANCE if model.task == "regression" else None
-    app = certifying_app(model, service, tolerance, None, (), silent)
-    own = make_server(app, service, header_seconds=30, drain_seconds=0, finish_seconds=5)
+    settings = Settings(
+        max_waiting=1000,
+        tolerance=TOLERANCE if model.task == "regression" else None,
+        silent=silent,
+        header_seconds=30,
+        drain_seconds=0,
+        finish_seconds=5,
+    )
+    service = Service("model", Metrics(PATHS), settings)
+    own = Server(certifying_app(model, service), service)
     listening = socket.create_server(("127.0.0.1", 0), backlog=200)
     thread = threading.Thread(target=own.run, args=([listening],), daemon=True)
     thread.start()

@@ -1,10 +1,12 @@
 """Settings that cannot work are refused before a model is loaded for them."""
 
+import dataclasses
+import inspect
+
 import pytest
 
 from partita import InputError, serve
-from partita.serve._service import Limits
-from partita.serve._settings import RunSettings
+from partita.serve._settings import Settings
 
 
 @pytest.mark.parametrize(
@@ -45,12 +47,16 @@ def test_wrong_settings_are_one_sentence(settings, message, tmp_path):
 )
 def test_a_model_a_party_and_a_coordinator_have_settings_of_their_own(settings, message):
     with pytest.raises(InputError, match=message):
-        RunSettings(**{"model_path": None} | settings).check()
+        Settings(**{"model_path": None} | settings).check()
 
 
 def test_the_token_is_in_no_text():
-    assert "s3cret" not in repr(RunSettings("model", token="s3cret"))
+    assert "s3cret" not in repr(Settings("model", token="s3cret"))
 
 
-def test_limits_have_one_home():
-    assert Limits() == RunSettings("model").limits
+def test_run_and_the_settings_have_the_same_names_and_defaults():
+    given = {name: one.default for name, one in inspect.signature(serve.run).parameters.items()}
+    assert given.pop("host") == "127.0.0.1"  # an application in another server takes any
+    settings = {one.name: one.default for one in dataclasses.fields(Settings)}
+    assert given == {name: settings[name] for name in given}
+    assert {*settings} - {*given} == {"host", "secret"}

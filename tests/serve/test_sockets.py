@@ -9,7 +9,7 @@ import pytest
 
 from partita import InputError, serve, store
 from partita.serve import _run
-from partita.serve._sockets import bind_sockets
+from partita.serve._run import bind_sockets
 
 FIRST_PORT = 1023  # of those that users have no right to
 
@@ -68,13 +68,13 @@ def test_a_port_of_the_administrator_is_one_sentence():
     """The socket alone: another user may not be able to read what is installed here."""
     code = f"""
 import encodings.idna, os, socket
-from partita.serve import _sockets
+from partita.serve import _run
 os.setgroups([])
 os.setuid(65534)
 try:
     socket.socket().bind(("127.0.0.1", {FIRST_PORT}))
 except PermissionError:
-    _sockets.bind_sockets("127.0.0.1", {FIRST_PORT})
+    _run.bind_sockets("127.0.0.1", {FIRST_PORT})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     if done.returncode == 0:

@@ -7,10 +7,9 @@ import pytest
 
 from partita import InputError, serve, store
 from partita.serve._certifier import Certifier
-from partita.serve._metrics import Metrics, n_cells, request_families
-from partita.serve._responses import json_bytes
+from partita.serve._metrics import Metrics, SourceWatch, n_cells, request_families, source_families
+from partita.serve._rows import json_bytes
 from partita.serve._run import _watched_sources
-from partita.serve._source_watch import SourceWatch, source_families
 from partita.store._reference_rates import REFERENCE_RATES, write_rates
 from partita.watch import Watcher, learn_usual
 from partita.workflow import CertifiedTable

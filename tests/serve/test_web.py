@@ -1,21 +1,25 @@
 """Without the web libraries, one message says how to install them."""
 
 import sys
-from importlib import import_module
 
 import pytest
 
-from partita import (
-    MissingExtraError,
+from partita import MissingExtraError, serve
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "purpose"),
+    [
+        ("run", "fastapi", "serving a model"),
+        ("make_app", "fastapi", "serving a model"),
+        ("Federation", "httpx", "asking parties"),
+    ],
 )
-
-
-def test_without_the_extra(monkeypatch):
-    monkeypatch.delitem(sys.modules, "partita.serve._web", raising=False)
-    monkeypatch.setitem(sys.modules, "fastapi", None)
+def test_without_the_extra(name, library, purpose, monkeypatch):
+    monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(
         MissingExtraError,
-        match=r"serving a model needs fastapi, which is not installed: pip install "
+        match=rf"{purpose} needs {library}, which is not installed: pip install "
         r"'partita\[serve\]'",
     ):
-        import_module("partita.serve._web")
+        getattr(serve, name)

@@ -1,29 +1,224 @@
-"""The application that certifies: POST /certify and GET /health beside the operating routes."""
+"""The applications of the service: the routes that operate any of them, and those that certify.
 
-import asyncio
-from collections.abc import Sequence
+``new_app`` makes an application with /live, /ready, /metrics and /docs; an application adds its own
+routes. The one that certifies a model is here, those of parties are in ``federation``.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass, field
+from functools import partial
+from importlib.resources import files
+from typing import Annotated, Any
 from warnings import filterwarnings
 
+from fastapi import Depends, FastAPI, Request, Response
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from jinja2 import Environment, StrictUndefined
+from starlette.exceptions import HTTPException
+
 from .. import __version__
+from .._support import PathLike
 from ..ensemble import FittedEnsemble, failure_banner
 from ..errors import SubmodelError, SubmodelWarning
 from ..watch import ReferenceRates, Watcher
-from ._batching import Batcher
-from ._certifier import Answer, Certifier
-from ._keys import Keys
-from ._metrics import Metrics
-from ._observer import note
-from ._request_log import RequestLog
-from ._responses import Certified, Health, RequestRefusedError, json_bytes
-from ._rows import request_schema
-from ._security import read_body
-from ._service import OPERATIONS, Limits, Service, new_app
-from ._source_watch import SourceWatch, source_families
-from ._web import FastAPI, Request, Response
+from ._certifier import Answer, Batcher, Certifier
+from ._metrics import (
+    CONTENT_TYPE,
+    Family,
+    Lifecycle,
+    Metrics,
+    Observer,
+    RequestLog,
+    SourceWatch,
+    note,
+    source_families,
+)
+from ._rows import (
+    Certified,
+    Health,
+    Refusal,
+    State,
+    handle_refusal,
+    json_bytes,
+    json_response,
+    rows_schema,
+)
+from ._security import Keys, KnownHosts, check_key, read_body
+from ._settings import Settings
 
+PROBES = ("/live", "/ready", "/metrics", "/health")
+OPERATIONS = (*PROBES, "/openapi.json", "/docs")
 PATHS = ("/certify", *OPERATIONS)
+INVALID_ROWS = (
+    "The body is not valid JSON, its rows do not have exactly the model's columns, or a cell is "
+    "not of its column's kind"
+)
+# FastAPI's own page loads scripts from elsewhere; this one allows none, and needs no network
+DOCS_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'"}
+
+
+@dataclass
+class Service:
+    """What one process of the service shares between its requests.
+
+    Attributes
+    ----------
+    name : str
+        What is served.
+    metrics : Metrics
+        What /metrics shows.
+    settings : Settings
+        Limits, and the hosts that requests may be for.
+    keys : Keys
+        Who may ask; without any, everybody may.
+    log : RequestLog, optional
+        Where requests are logged.
+    lifecycle : Lifecycle
+        Whether new requests are answered.
+    """
+
+    name: str
+    metrics: Metrics
+    settings: Settings = field(default_factory=Settings)
+    keys: Keys = field(default_factory=Keys)
+    log: RequestLog | None = None
+    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+
+    @classmethod
+    def of(
+        cls,
+        settings: Settings,
+        paths: Sequence[str],
+        families: Sequence[Family] = (),
+        name: str | None = None,
+        cells: Any = None,
+        worker: int = 0,
+    ) -> "Service":
+        """Make the service of one worker process."""
+        settings.check_requests()
+        name = settings.name if name is None else name
+        log = None if settings.request_log is None else RequestLog(settings.request_log, worker)
+        about = {"model": name, "version": __version__}
+        metrics = Metrics(paths, settings.low_radius, about, cells, worker, families)
+        return cls(name, metrics, settings, Keys(settings.token, settings.api_keys), log)
+
+    @property
+    def checks_hosts(self) -> bool:
+        """Whether requests for unknown hosts are refused."""
+        settings = self.settings
+        return bool(settings.allowed_hosts) or (settings.host is not None and not self.keys)
+
+    @property
+    def key_needed(self) -> Sequence[Any]:
+        """What a route depends on that needs a key."""
+        return [Depends(self._require_key)] if self.keys else []
+
+    async def _require_key(
+        self,
+        request: Request,
+        given: Annotated[
+            HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))
+        ],
+    ) -> None:
+        note(request.scope, key=check_key(given, self.keys))
+
+    async def body(self, request: Request) -> bytes:
+        """Read the body of a request, within the limits."""
+        return await read_body(request, self.settings.max_bytes, self.settings.body_seconds)
+
+    def refusals(self, invalid: str = INVALID_ROWS) -> dict[int | str, dict[str, Any]]:
+        """Return every way in which a route that reads a body refuses, for OpenAPI.
+
+        ``invalid``: what is wrong with a body that cannot be used.
+        """
+        limits = self.settings
+        meanings = {
+            408: f"The body was not complete within {limits.body_seconds:g} seconds",
+            413: f"More than {limits.max_rows} rows or {limits.max_bytes} bytes",
+            422: invalid,
+            429: f"{limits.max_waiting} requests are waiting already",
+            500: "The service is at fault",
+            503: "The service is stopping",
+        }
+        if self.keys:
+            meanings[401] = "The token is missing or wrong"
+        if self.checks_hosts:
+            meanings[421] = "The request is for another host"
+        return {
+            status: {"model": Refusal, "description": meaning}
+            for status, meaning in sorted(meanings.items())
+        }
+
+
+def new_app(service: Service) -> FastAPI:
+    """Make an application with the routes that operate it: /live, /ready, /metrics and /docs."""
+    app = FastAPI(
+        title=f"partita: {service.name}",
+        version=__version__,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+    )
+    app.state.service = service
+    app.add_exception_handler(HTTPException, handle_refusal)
+    if service.checks_hosts:
+        hosts = tuple(service.settings.allowed_hosts)
+        app.add_middleware(KnownHosts, listening=service.settings.host, allowed=hosts)
+    app.add_middleware(
+        Observer,
+        metrics=service.metrics,
+        lifecycle=service.lifecycle,
+        log=service.log,
+        operations=frozenset(OPERATIONS),
+        probes=frozenset(PROBES),
+    )
+
+    @app.get("/live", summary="Whether the process is alive", response_model=State)
+    async def live() -> Response:
+        return json_response({"status": "live"})
+
+    @app.get(
+        "/ready",
+        summary="Whether to send requests here",
+        response_model=State,
+        responses={503: {"model": State, "description": "The service is stopping"}},
+    )
+    async def ready() -> Response:
+        is_ready = service.lifecycle.ready
+        return json_response(
+            {"status": "ready" if is_ready else "stopping"}, 200 if is_ready else 503
+        )
+
+    @app.get("/metrics", summary="Metrics in Prometheus' text format", response_class=Response)
+    async def metrics() -> Response:
+        if service.log is not None and (lost := service.log.take_lost()):
+            service.metrics.add("partita_log_lines_lost_total", lost)
+        return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        template = files(__package__).joinpath("docs.html").read_text(encoding="utf-8")
+        page = Environment(autoescape=True, undefined=StrictUndefined).from_string(template)
+        text = page.render(app.openapi(), json=partial(json.dumps, ensure_ascii=False))
+        return Response(text, headers=DOCS_POLICY, media_type="text/html")
+
+    return app
+
+
+def add_health(app: FastAPI, summary: str, model: type, about: Mapping[str, object]) -> None:
+    """Add the route /health, whose answer does not change, and the warnings in it."""
+    service: Service = app.state.service
+    content = {"status": "ok", "model": service.name, "partita": __version__, **about}
+    body = json_bytes(content)
+
+    @app.get("/health", summary=summary, response_model=model)
+    async def health() -> Response:
+        return json_response(body)
+
+
+# ---- the application that certifies ----
 
 
 def make_app(
@@ -35,15 +230,15 @@ def make_app(
     token: str | None = None,
     host: str | None = None,
     warnings: Sequence[str] = (),
-    max_rows: int = Limits.max_rows,
-    max_bytes: int = Limits.max_bytes,
-    max_waiting: int = Limits.max_waiting,
-    body_seconds: float = Limits.body_seconds,
-    api_keys: Any = None,
+    max_rows: int = Settings.max_rows,
+    max_bytes: int = Settings.max_bytes,
+    max_waiting: int = Settings.max_waiting,
+    body_seconds: float = Settings.body_seconds,
+    api_keys: PathLike | None = None,
     allowed_hosts: Sequence[str] = (),
     low_radius: int = 1,
-    request_log: Any = None,
-    silent: Any = None,
+    request_log: PathLike | None = None,
+    silent: str | Sequence[str] | None = None,
     usual: ReferenceRates | None = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
@@ -119,49 +314,47 @@ def make_app(
     >>> "/certify" in app.openapi()["paths"]
     True
     """
-    constants = {"model": name, "version": __version__}
-    service = Service(
-        name,
-        Metrics(
-            PATHS, low_radius, constants, further=source_families(usual.sources if usual else ())
-        ),
-        Limits(max_rows, max_bytes, max_waiting, body_seconds),
-        Keys(token, api_keys),
-        host,
-        allowed_hosts,
-        None if request_log is None else RequestLog(request_log),
+    settings = Settings(
+        host=host,
+        token=token,
+        tolerance=tolerance,
+        relative=relative,
+        max_rows=max_rows,
+        max_bytes=max_bytes,
+        max_waiting=max_waiting,
+        body_seconds=body_seconds,
+        api_keys=api_keys,
+        allowed_hosts=allowed_hosts,
+        low_radius=low_radius,
+        request_log=request_log,
+        silent=silent,
     )
-    return certifying_app(model, service, tolerance, relative, warnings, silent, usual)
+    families = source_families(usual.sources if usual else ())
+    return certifying_app(model, Service.of(settings, PATHS, families, name), warnings, usual)
 
 
 def certifying_app(
     model: FittedEnsemble,
     service: Service,
-    tolerance: float | None,
-    relative: float | None,
-    warnings: Sequence[str],
-    silent: Any = None,
+    warnings: Sequence[str] = (),
     usual: ReferenceRates | None = None,
 ) -> FastAPI:
-    """The application that certifies, for a service with these limits, keys and metrics."""
-    limits, metrics = service.limits, service.metrics
+    """Make the application that certifies, for a service with these settings and metrics."""
+    settings, metrics = service.settings, service.metrics
     watch = None if usual is None else SourceWatch(Watcher(model, usual), metrics)
-    certifier = Certifier(model, tolerance, relative, limits.max_rows, silent, watch)
+    certifier = Certifier(
+        model, settings.tolerance, settings.relative, settings.max_rows, settings.silent, watch
+    )
     # For the whole process: Python has one list of filters for all threads, and one set for a
     # request would leak into another.
     filterwarnings("ignore", category=SubmodelWarning)
-    batcher: Batcher[bytes, Answer] = Batcher(certifier.answers, limits.max_waiting, metrics.batch)
+    batcher: Batcher[bytes, Answer] = Batcher(
+        certifier.answers, settings.max_waiting, metrics.batch
+    )
     app = new_app(service)
     failed = failure_banner(len(model.failures_), len(model.estimators_))
     app.state.warnings = _one_line_each([*warnings, *getattr(model, "warnings_", ()), *failed])
     app.description = "\n".join(f"Warning: {text}." for text in app.state.warnings)
-    about = {
-        "status": "ok",
-        "model": service.name,
-        "partita": __version__,
-        "submodels": len(model.estimators_),
-    }
-    health_content = json_bytes(about | certifier.proven | {"warnings": app.state.warnings})
 
     @app.post(
         "/certify",
@@ -169,44 +362,24 @@ def certifying_app(
         response_model=Certified,
         responses=service.refusals(),
         dependencies=service.key_needed,
-        openapi_extra={
-            "requestBody": {
-                "required": True,
-                "content": {
-                    "application/json": {
-                        "schema": request_schema(
-                            certifier.kinds, limits.max_rows, certifier.may_lack
-                        )
-                    }
-                },
-            }
-        },
+        openapi_extra=rows_schema(certifier.kinds, settings.max_rows, certifier.may_lack),
     )
     async def certify(request: Request) -> Response:
-        try:
-            batcher.check_room()
-            body = await read_body(request, limits.max_bytes, limits.body_seconds)
-            answer = await batcher.run(body)
-        except asyncio.CancelledError as exc:
-            raise RequestRefusedError(503, "the service is stopping: ask again later") from exc
+        batcher.check_room()
+        answer = await batcher.run(await service.body(request))
         metrics.rows(answer.n_rows, answer.radii)
         note(request.scope, rows=answer.n_rows, lowest_radius=min(answer.radii, default=None))
-        return Response(answer.content, media_type="application/json")
+        return json_response(answer.content)
 
-    @app.get(
-        "/health",
-        summary="Whether the service is up, and what it serves",
-        response_model=Health,
-    )
-    async def health() -> Response:
-        return Response(health_content, media_type="application/json")
-
+    about = {"submodels": len(model.estimators_), **certifier.proven}
+    summary = "Whether the service is up, and what it serves"
+    add_health(app, summary, Health, about | {"warnings": app.state.warnings})
     with suppress(SubmodelError):
         certifier.warm_up()
     return app
 
 
 def _one_line_each(texts: Sequence[str]) -> list[str]:
-    """Texts on one line each, once, without what a terminal would take for a command."""
+    """Return texts on one line each, once, without what a terminal would take for a command."""
     printable = ("".join(char if char.isprintable() else " " for char in text) for text in texts)
     return list(dict.fromkeys(" ".join(text.split()) for text in printable))

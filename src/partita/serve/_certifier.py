@@ -1,26 +1,46 @@
 """The model behind the service: bodies of requests in, answers out, several requests at once.
 
+One thread takes all requests that came in while it was busy; a lone request is taken at once.
 Requests that wait together are certified together where that cannot change an answer by a bit, and
-one by one elsewhere. Each is read by itself before, and a request that fails, fails alone: nothing
-here may let one request see, stop or alter another.
+one by one elsewhere. Each is read by itself before, and a request that fails, fails alone: no
+request may see, stop or alter another.
 """
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from .._support import JsonObject
 from ..ensemble import DETECT, FittedEnsemble, columns_that_may_lack, scores_rows_apart
 from ..errors import InputError, SubmodelError
 from ..rules import TopK
 from ..tables import ColumnsTable
 from ..workflow import CertifiedTable, known_kinds
-from ._responses import RequestRefusedError, json_bytes, row_dicts, what_is_proven
-from ._rows import columns_of, example_columns, parse_rows
+from ._rows import (
+    Columns,
+    RequestRefusedError,
+    answer_rows,
+    columns_of,
+    example_columns,
+    json_bytes,
+    parse_rows,
+    what_is_proven,
+)
 
 MOST_ROWS_TOGETHER = 512  # later requests wait no longer than these take
+MOST_TOGETHER = 256  # jobs in a batch; more wait for the next one
+RETRY_SECONDS = 1  # what a client is asked to wait where too many do
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -46,7 +66,7 @@ class Certifier:
     silent : "detect" or list of str, optional
         Silent sources; rows need not have their columns.
     watch : callable, optional
-        Told about certified rows, once each.
+        Called with certified rows, once each.
     """
 
     def __init__(
@@ -55,7 +75,7 @@ class Certifier:
         tolerance: float | None,
         relative: float | None,
         max_rows: int,
-        silent: Any = None,
+        silent: str | Sequence[str] | None = None,
         watch: Callable[[CertifiedTable], None] | None = None,
     ) -> None:
         self._watch = watch
@@ -72,20 +92,21 @@ class Certifier:
         self.may_lack = () if silent is None else tuple(columns_that_may_lack(model, silent))
         self._unread = () if silent == DETECT else self.may_lack  # sources known to be silent
         self._together = scores_rows_apart(model)
+        self._of_labels = model.task == "classification"
         counts = model.counts_
-        self.proven = {
-            "proves": what_is_proven(model, tolerance, relative),
+        self.proven: JsonObject = {
+            "proves": what_is_proven(self._of_labels, tolerance, relative, model.trusts_training),
             "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
         }
 
     def warm_up(self) -> None:
         """Certify one row: wrong settings are found, and compiled code is loaded."""
-        row_dicts(self._certified(example_columns(self.kinds)))
+        self._rows(self._certified(example_columns(self.kinds)))
 
     def answers(self, bodies: Sequence[bytes]) -> list[Answer | Exception]:
-        """The answer to each body, or why there is none."""
+        """Return the answer to each body, or why there is none."""
         answers: list[Answer | Exception | None] = [None] * len(bodies)
-        waiting: list[tuple[int, dict[str, Any]]] = []
+        waiting: list[tuple[int, Columns]] = []
         n_rows = 0
         for i, body in enumerate(bodies):
             try:
@@ -102,16 +123,14 @@ class Certifier:
         return [answer for answer in answers if answer is not None]
 
     def _answer(
-        self, waiting: list[tuple[int, dict[str, Any]]], answers: list[Answer | Exception | None]
+        self, waiting: list[tuple[int, Columns]], answers: list[Answer | Exception | None]
     ) -> None:
         """Certify requests in one pass; each alone if that fails, so that it fails alone."""
         if not waiting:
             return
         try:
-            parts = [columns for _, columns in waiting]
-            joined = parts[0] if len(parts) == 1 else _joined(parts)
-            certified = self._certified(joined)
-            rows, radii = row_dicts(certified), _radii(certified)
+            certified = self._certified(_joined([columns for _, columns in waiting]))
+            rows, proof = self._rows(certified), certified.proof
         except Exception as exc:
             if len(waiting) == 1:
                 answers[waiting[0][0]] = _refusal(exc)
@@ -119,6 +138,7 @@ class Certifier:
             for one in waiting:
                 self._answer([one], answers)
             return
+        radii = () if proof is None else tuple(proof.radius.tolist())
         if self._watch is not None:
             self._watch(certified)
         first = 0
@@ -128,7 +148,7 @@ class Certifier:
             answers[i] = Answer(content, end - first, radii[first:end])
             first = end
 
-    def _read(self, body: bytes) -> dict[str, Any]:
+    def _read(self, body: bytes) -> Columns:
         try:
             rows = parse_rows(body, self._max_rows)
             return columns_of(rows, self.kinds, self.may_lack, self._unread)
@@ -140,27 +160,32 @@ class Certifier:
         except InputError as exc:
             raise _refusal(exc) from exc
 
-    def _certified(self, columns: dict[str, Any]) -> CertifiedTable:
+    def _certified(self, columns: Columns) -> CertifiedTable:
         table = ColumnsTable(columns, self.kinds)
         return CertifiedTable.of(self.model, table, *self._statement, silent=self._silent)
 
+    def _rows(self, certified: CertifiedTable) -> list[JsonObject]:
+        return answer_rows(
+            self.model.units_.names,
+            certified.prediction,
+            certified.proof,
+            certified.critical_units,
+            None if self._of_labels else certified.intervals,
+            certified.silent_units,
+        )
 
-def _radii(certified: CertifiedTable) -> tuple[int, ...]:
-    proof = certified.proof
-    return () if proof is None else tuple(proof.radius.tolist())
 
-
-def _length(columns: dict[str, Any]) -> int:
+def _length(columns: Columns) -> int:
     return len(next(iter(columns.values())))
 
 
-def _joined(parts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The rows of several requests, one after the other."""
+def _joined(parts: list[Columns]) -> Columns:
+    """Join the rows of several requests, one after the other."""
     return {name: np.concatenate([columns[name] for columns in parts]) for name in parts[0]}
 
 
 def _refusal(exc: Exception) -> Exception:
-    """What is wrong with a request, as a refusal; a fault of the service stays as it is."""
+    """Return what is wrong with a request as a refusal; a fault of the service stays as it is."""
     if not isinstance(exc, InputError | SubmodelError):
         return exc
     # a CellError has row and column; what a library says may go on for lines
@@ -168,3 +193,110 @@ def _refusal(exc: Exception) -> Exception:
     refused = RequestRefusedError(422, str(exc).splitlines()[0], row, column)
     refused.__cause__ = exc
     return refused
+
+
+# ---- requests that wait ----
+
+
+@dataclass(eq=False)
+class _Waiting(Generic[Job, Result]):
+    job: Job
+    future: "asyncio.Future[Result]"
+    loop: asyncio.AbstractEventLoop
+
+
+class Batcher(Generic[Job, Result]):
+    """Runs jobs in one thread, those that wait together in one call.
+
+    A job's result goes back to it alone. One thread: BLAS and OpenMP have one number of threads for
+    the process, which two batches would set against each other.
+
+    Parameters
+    ----------
+    work : callable
+        Takes a list of jobs and returns one result or exception per job, in their order.
+    max_waiting : int
+        The most jobs at once, those at work included; others are refused with status 429.
+    count : callable, optional
+        Called with the size of each batch, on the event loop.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Sequence[Job]], Sequence[Result | Exception]],
+        max_waiting: int,
+        count: Callable[[int], None] | None = None,
+    ) -> None:
+        self._work, self._max_waiting, self._count = work, max_waiting, count
+        self._queue: deque[_Waiting[Job, Result]] = deque()
+        self._lock, self._busy, self._inside = Lock(), False, 0
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="certify")
+
+    def check_room(self) -> None:
+        """Refuse a request that would have to wait behind too many others."""
+        if self._inside >= self._max_waiting:
+            raise too_many(self._inside)
+
+    async def run(self, job: Job) -> Result:
+        """Return the result of a job, or raise its exception."""
+        self.check_room()
+        loop = asyncio.get_running_loop()
+        waiting: _Waiting[Job, Result] = _Waiting(job, loop.create_future(), loop)
+        with self._lock:
+            self._inside += 1
+            self._queue.append(waiting)
+            start, self._busy = not self._busy, True
+        if start:
+            self._thread.submit(self._empty_queue)
+        return await waiting.future
+
+    def _empty_queue(self) -> None:
+        while True:
+            with self._lock:
+                if not self._queue:
+                    self._busy = False
+                    return
+                size = min(len(self._queue), MOST_TOGETHER)
+                batch = [self._queue.popleft() for _ in range(size)]
+            self._run_batch(batch)
+
+    def _run_batch(self, batch: list[_Waiting[Job, Result]]) -> None:
+        wanted = [one for one in batch if not one.future.cancelled()]
+        results: Sequence[Result | Exception]
+        try:
+            results = self._work([one.job for one in wanted]) if wanted else []
+            if len(results) != len(wanted):
+                raise RuntimeError(f"{len(results)} results for {len(wanted)} jobs")
+        except BaseException as exc:  # the thread must live, and no job may wait for ever
+            failure = exc if isinstance(exc, Exception) else RuntimeError(repr(exc))
+            results = [failure] * len(wanted)
+        with self._lock:
+            self._inside -= len(batch)
+        for loop in {one.loop for one in wanted}:
+            pairs = [
+                (one.future, result)
+                for one, result in zip(wanted, results, strict=True)
+                if one.loop is loop
+            ]
+            with suppress(RuntimeError):  # the loop was closed, and nothing waits in it
+                loop.call_soon_threadsafe(self._deliver, pairs)
+
+    def _deliver(self, pairs: list[tuple["asyncio.Future[Result]", Result | Exception]]) -> None:
+        if self._count is not None:
+            self._count(len(pairs))
+        for future, result in pairs:
+            if future.done():  # the request was cancelled meanwhile
+                continue
+            if isinstance(result, Exception):
+                future.set_exception(result)
+            else:
+                future.set_result(result)
+
+
+def too_many(n_waiting: int) -> RequestRefusedError:
+    """Return the refusal of a request where too many wait."""
+    return RequestRefusedError(
+        429,
+        f"{n_waiting} requests are waiting already: ask again in a moment",
+        headers={"Retry-After": str(RETRY_SECONDS)},
+    )

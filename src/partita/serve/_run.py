@@ -1,65 +1,95 @@
 """Running the service: a stored model, an application, and the processes that serve it."""
 
+# What uvicorn has and why it is not used: its supervisor restarts a worker that cannot start for
+# ever, has no delay, does not say why one failed, and leaves workers behind when it is killed; its
+# bind_socket ends the process instead of saying what is wrong, and takes one address of a name;
+# its shutdown closes connections while a load balancer still sends requests (here /ready fails
+# first), and it waits for a slow client's headers, or the rest of a refused body, without end.
+
+import asyncio
+import errno
+import multiprocessing
+import os
+import signal
 import socket
+import threading
+import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
+from ctypes import Array as Shared
+from ctypes import c_double
 from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
 from pathlib import Path
+from types import FrameType
 from typing import Any
 from warnings import simplefilter
 
-from .._support import log
+import h11
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from .._support import JsonObject, PathLike, log
 from ..ensemble import failure_banner
-from ..errors import PartitaError
+from ..errors import InputError, PartitaError
 from ..store import read_rates
 from ..watch import ReferenceRates, stored_rates
 from ..workflow import CHOSEN, ON_TRAINING, StoredModel, open_model
-from ._app import PATHS, certifying_app
-from ._federation_app import FEDERATION_PATHS, federation_app, party_families
-from ._metrics import Family, n_cells, request_families
-from ._parties_file import read_parties
-from ._party_app import PARTY_PATHS, party_app
-from ._party_ballots import PartyBallots
+from ._app import PATHS, Service, certifying_app
+from ._metrics import Family, n_cells, request_families, source_families
 from ._security import is_loopback
-from ._server import make_server
-from ._service import Limits, Service
-from ._settings import RunSettings
-from ._sockets import bind_sockets, listen
-from ._source_watch import source_families
-from ._web import FastAPI
-from ._workers import Workers
+from ._settings import Settings
+from .federation import (
+    COORDINATOR_PATHS,
+    PARTY_PATHS,
+    PartyBallots,
+    coordinator_app,
+    party_app,
+    party_families,
+    read_parties,
+)
 
 SECONDS_TO_EXIT = 10.0  # of a worker, after its last request
+SECONDS_TO_PROVE = 5.0  # a worker that dies sooner is replaced with a delay
+LONGEST_DELAY = 30.0
+SECONDS_OF_REFUSALS = 0.5  # at least, between the last request and closed sockets
+SECONDS_IDLE = 75  # a connection between two requests; longer than proxies keep theirs
+TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+BACKLOG = 2048  # connections that wait to be accepted
+
+Cells = Shared[c_double]  # what workers share
 
 
 def run(
-    model_path: Any = None,
+    model_path: PathLike | None = None,
     *,
-    host: str = RunSettings.host,
-    port: int = RunSettings.port,
+    host: str = "127.0.0.1",
+    port: int = Settings.port,
     token: str | None = None,
     tolerance: float | None = None,
     relative: float | None = None,
     trusted: Sequence[str] = (),
-    max_rows: int = Limits.max_rows,
-    max_bytes: int = Limits.max_bytes,
-    max_waiting: int = Limits.max_waiting,
-    body_seconds: float = Limits.body_seconds,
-    header_seconds: float = RunSettings.header_seconds,
-    drain_seconds: float = RunSettings.drain_seconds,
-    finish_seconds: float = RunSettings.finish_seconds,
-    api_keys: Any = None,
+    max_rows: int = Settings.max_rows,
+    max_bytes: int = Settings.max_bytes,
+    max_waiting: int = Settings.max_waiting,
+    body_seconds: float = Settings.body_seconds,
+    header_seconds: float = Settings.header_seconds,
+    drain_seconds: float = Settings.drain_seconds,
+    finish_seconds: float = Settings.finish_seconds,
+    api_keys: PathLike | None = None,
     allowed_hosts: Sequence[str] = (),
-    low_radius: int = RunSettings.low_radius,
-    request_log: Any = None,
-    workers: int = RunSettings.workers,
-    tls_cert: Any = None,
-    tls_key: Any = None,
-    silent: Any = None,
+    low_radius: int = Settings.low_radius,
+    request_log: PathLike | None = None,
+    workers: int = Settings.workers,
+    tls_cert: PathLike | None = None,
+    tls_key: PathLike | None = None,
+    silent: str | Sequence[str] | None = None,
     submodel: str | int | None = None,
-    table: Any = None,
+    table: PathLike | None = None,
     key: str | None = None,
-    parties: Any = None,
+    parties: PathLike | None = None,
 ) -> None:
     """Load a stored model and serve it until SIGINT or SIGTERM.
 
@@ -146,84 +176,63 @@ def run(
     >>> path = store.save(clf, tempfile.mkdtemp() + "/model")
     >>> run(path, port=8000)  # doctest: +SKIP
     """
-    settings = RunSettings(
-        model_path,
-        host=host,
-        port=port,
-        token=token,
-        tolerance=tolerance,
-        relative=relative,
-        trusted=tuple(trusted),
-        limits=Limits(max_rows, max_bytes, max_waiting, body_seconds),
-        api_keys=api_keys,
-        allowed_hosts=tuple(allowed_hosts),
-        low_radius=low_radius,
-        request_log=request_log,
-        workers=workers,
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        header_seconds=header_seconds,
-        drain_seconds=drain_seconds,
-        finish_seconds=finish_seconds,
-        silent=silent,
-        submodel=submodel,
-        table=table,
-        key=key,
-        parties=parties,
-    )
+    settings = Settings(**locals())  # they have the same names
     settings.check()
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
         sockets = [opened.enter_context(bound) for bound in bind_sockets(host, port)]
-        worker = _worker(settings, sockets)
-        if not worker.has_key and not is_loopback(host):
+        worker = Worker.of(settings, sockets)
+        if token is None and api_keys is None and not is_loopback(host):
             log(f"warning: other machines can reach {host}, and there is no token: anybody may ask")
         if workers == 1:
             worker(0, None, worker.say_running)
             return
         seconds = drain_seconds + finish_seconds + SECONDS_TO_EXIT
-        Workers(worker, workers, worker.n_cells).run(worker.say_running, seconds)
+        width = n_cells((*request_families(worker.paths), *worker.families))
+        Workers(worker, workers, width).run(worker.say_running, seconds)
 
 
 @dataclass(frozen=True)
 class Worker:
-    """One process of the service: loads the model and serves it; called with its number.
+    """One process of the service: loads what it serves, and serves it; called with its number.
 
-    An application of another kind has another :meth:`make_app` and other paths.
+    What workers share is settled once: the paths and the further metrics, and whose sources are
+    watched.
     """
 
-    settings: RunSettings
+    settings: Settings
     sockets: list[socket.socket]
     paths: Sequence[str] = PATHS
-    further: Sequence[Family] = ()
-    sources: Sequence[str] = ()  # that are watched; settled once, since workers share their cells
+    families: Sequence[Family] = ()
+    sources: Sequence[str] = ()
 
-    @property
-    def has_key(self) -> bool:
-        """Whether requests need a token or a key."""
-        return self.settings.token is not None or self.settings.api_keys is not None
-
-    @property
-    def n_cells(self) -> int:
-        """How many numbers each worker shares with the others."""
-        return n_cells((*request_families(self.paths), *self.further))
+    @classmethod
+    def of(cls, settings: Settings, sockets: list[socket.socket]) -> "Worker":
+        """Make the worker of a model, a party or a coordinator."""
+        if settings.parties is not None:
+            names = read_parties(settings.parties).federation.vote.names
+            return cls(settings, sockets, COORDINATOR_PATHS, party_families(names))
+        if settings.table is not None:
+            return cls(settings, sockets, PARTY_PATHS)
+        sources = _watched_sources(settings.model_path)
+        return cls(settings, sockets, PATHS, source_families(sources), sources)
 
     def make_app(self, service: Service) -> FastAPI:
-        """Load the model and make the application."""
+        """Load the model, or read whom to ask, and make the application."""
         settings = self.settings
+        if settings.parties is not None:
+            return coordinator_app(read_parties(settings.parties), service)
+        assert settings.model_path is not None
         stored = open_model(settings.model_path, settings.trusted)
-        return certifying_app(
-            stored.model,
-            service,
-            settings.tolerance,
-            settings.relative,
-            _stored_warnings(stored.about),
-            settings.silent,
-            self._usual(stored),
-        )
+        warnings = _stored_warnings(stored.about)
+        if settings.table is None or settings.key is None:
+            return certifying_app(stored.model, service, warnings, self._usual(stored))
+        ballots = PartyBallots.of(stored, settings.table, settings.key, settings.submodel)
+        failed = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
+        return party_app(ballots, service, [*dict.fromkeys([*warnings, *failed])], settings.secret)
 
     def _usual(self, stored: StoredModel) -> ReferenceRates | None:
-        """What is usual, if it still is what the metrics have room for."""
+        """Return what is usual, if it still is what the metrics have room for."""
         if not self.sources:
             return None
         with suppress(PartitaError):
@@ -232,24 +241,20 @@ class Worker:
                 return usual
         return None
 
-    def __call__(self, number: int, cells: Any, when_ready: Callable[[], None]) -> None:
+    def __call__(self, number: int, cells: "Cells | None", when_ready: Callable[[], None]) -> None:
         settings = self.settings
-        service = settings.service(self.paths, cells, number, self.further)
+        service = Service.of(settings, self.paths, self.families, cells=cells, worker=number)
         app = self.make_app(service)
         if number == 0:
             for warning in app.state.warnings:
                 log(f"warning: {warning}")
         simplefilter("ignore")  # what libraries think of strangers' rows would fill the log
-        listen(self.sockets, settings.host, settings.port)
-        server = make_server(
-            app,
-            service,
-            header_seconds=settings.header_seconds,
-            drain_seconds=settings.drain_seconds,
-            finish_seconds=settings.finish_seconds,
-            tls_cert=settings.tls_cert,
-            tls_key=settings.tls_key,
-        )
+        try:
+            for bound in self.sockets:
+                bound.listen(BACKLOG)
+        except OSError as exc:
+            raise _cannot_listen(settings.host or "", settings.port, exc) from exc
+        server = Server(app, service)
         when_ready()
         try:
             with suppress(KeyboardInterrupt):  # uvicorn raises it after it has stopped
@@ -261,14 +266,14 @@ class Worker:
     def say_running(self) -> None:
         """Say where the service can be asked."""
         host, scheme = self.settings.host, "http" if self.settings.tls_cert is None else "https"
-        address = f"[{host}]" if ":" in host else host
+        address = f"[{host}]" if host and ":" in host else host
         port = self.sockets[0].getsockname()[1]
         log(f"{self.settings.name} is running on {scheme}://{address}:{port} (Ctrl+C stops it)")
 
 
-def _watched_sources(path: Any) -> tuple[str, ...]:
-    """The sources that are watched; none without a valid reference_rates.json beside the model."""
-    if not Path(path).exists():
+def _watched_sources(path: PathLike | None) -> tuple[str, ...]:
+    """Return the sources that are watched: those in a valid reference_rates.json of the model."""
+    if path is None or not Path(path).exists():
         return ()  # loading says so
     try:
         found = read_rates(path)
@@ -278,44 +283,320 @@ def _watched_sources(path: Any) -> tuple[str, ...]:
         return ()
 
 
-class PartyWorker(Worker):
-    """One process of a party."""
-
-    def make_app(self, service: Service) -> FastAPI:
-        """Load the model, score the party's table and make the application."""
-        settings = self.settings
-        assert settings.key is not None
-        stored = open_model(settings.model_path, settings.trusted)
-        ballots = PartyBallots.of(stored, settings.table, settings.key, settings.submodel)
-        failed = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
-        warnings = dict.fromkeys([*_stored_warnings(stored.about), *failed])
-        return party_app(ballots, service, list(warnings), settings.secret)
-
-
-class CoordinatorWorker(Worker):
-    """One process of a federation's coordinator."""
-
-    def make_app(self, service: Service) -> FastAPI:
-        """Read whom to ask and make the application."""
-        return federation_app(read_parties(self.settings.parties), service)
-
-
-def _worker(settings: RunSettings, sockets: list[socket.socket]) -> Worker:
-    """What serves a model, a party or a coordinator."""
-    if settings.parties is not None:
-        names = read_parties(settings.parties).federation.vote.names
-        return CoordinatorWorker(settings, sockets, FEDERATION_PATHS, party_families(names))
-    if settings.table is not None:
-        return PartyWorker(settings, sockets, PARTY_PATHS)
-    sources = _watched_sources(settings.model_path)
-    return Worker(settings, sockets, PATHS, source_families(sources), sources)
-
-
-def _stored_warnings(about: dict[str, Any]) -> list[str]:
-    """What the stored model says against itself."""
+def _stored_warnings(about: JsonObject) -> list[str]:
+    """Return what the stored model says against itself."""
     quality = about.get("quality")
     found = quality.get("warnings") if isinstance(quality, dict) else None
     warnings = [one for one in found if isinstance(one, str)] if isinstance(found, list) else []
     if about.get("chosen") == ON_TRAINING:
         warnings.append(CHOSEN[ON_TRAINING].removesuffix("."))
     return warnings
+
+
+# ---- one process ----
+
+
+class PatientProtocol(H11Protocol):
+    """HTTP/1.1 for clients that are slow, but not for ever.
+
+    uvicorn waits for a request's headers, and for the rest of a body that was refused, as long as
+    a client likes. Here a connection is closed after ``header_seconds`` of either.
+    """
+
+    header_seconds = 10.0
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._timer: asyncio.TimerHandle | None = None
+        self._wait(True)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._wait(self.conn.their_state is h11.IDLE or self._is_unread)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait(self._is_unread)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait(False)
+        super().connection_lost(exc)
+
+    @property
+    def _is_unread(self) -> bool:
+        """Whether a request was answered and its body is still coming in."""
+        answered = self.cycle is None or self.cycle.response_complete
+        return answered and self.conn.their_state is h11.SEND_BODY
+
+    def _wait(self, waiting: bool) -> None:
+        """Start the clock, or stop it; bytes that drop in do not set it back."""
+        if not waiting and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        elif waiting and self._timer is None:
+            self._timer = self.loop.call_later(self.header_seconds, self._time_out)
+
+    def _time_out(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
+            self.transport.write(TIMED_OUT)
+        self.transport.close()
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, with three steps to the end.
+
+    Told to stop, /ready fails; after ``drain_seconds`` (not after Ctrl+C) new requests are refused;
+    when those under way are answered, or ``finish_seconds`` have passed, connections are closed.
+    """
+
+    def __init__(self, app: FastAPI, service: Service) -> None:
+        settings = service.settings
+        protocol = type("Protocol", (PatientProtocol,), {"header_seconds": settings.header_seconds})
+        super().__init__(
+            uvicorn.Config(
+                app,
+                access_log=False,
+                log_level="warning",
+                server_header=False,
+                http=protocol,
+                ws="none",
+                timeout_keep_alive=SECONDS_IDLE,
+                ssl_certfile=settings.tls_cert,
+                ssl_keyfile=settings.tls_key,
+            )
+        )
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Finish what is under way, then close."""
+        lifecycle, metrics = self._service.lifecycle, self._service.metrics
+        settings = self._service.settings
+        lifecycle.ready = False
+        is_hurried = signal.SIGINT in self._captured_signals
+        if not is_hurried:
+            await self._sleep(settings.drain_seconds)
+        lifecycle.refuses_new = True
+        if not is_hurried:  # clients that ask on are told, not cut off
+            await self._sleep(SECONDS_OF_REFUSALS)
+        finish_by = time.monotonic() + settings.finish_seconds
+        await self._sleep(settings.finish_seconds, lambda: metrics.in_flight > 0)
+        left = finish_by - time.monotonic()
+        self.config.timeout_graceful_shutdown = 1 if metrics.in_flight == 0 else max(0, int(left))
+        await super().shutdown(sockets)
+        with suppress(ValueError):  # a service that was asked to stop, and did, has not failed
+            self._captured_signals.remove(signal.SIGTERM)
+
+    async def _sleep(self, seconds: float, condition: Callable[[], bool] = lambda: True) -> None:
+        end = time.monotonic() + seconds
+        while condition() and time.monotonic() < end and not self.force_exit:
+            await asyncio.sleep(0.02)
+
+
+# ---- sockets ----
+
+
+def bind_sockets(host: str, port: int) -> list[socket.socket]:
+    """Return a socket for each address that the host stands for, bound and not listening yet."""
+    if not host:
+        raise InputError(
+            "host is empty: give an address of this machine, such as 127.0.0.1, or 0.0.0.0 for "
+            "all of them"
+        )
+    try:
+        places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as exc:
+        raise InputError(
+            f"host is {host!r}, which is not an address that can be found ({exc}): give an address "
+            "of this machine"
+        ) from exc
+    bound: list[socket.socket] = []
+    failure: OSError | None = None
+    for family, kind, protocol, _, place in dict.fromkeys(places):
+        one = socket.socket(family, kind, protocol)
+        try:
+            if os.name == "posix":  # elsewhere it would let two services share a port
+                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            # port 0: the same free one for all addresses
+            chosen = bound[0].getsockname()[1] if bound and not port else port
+            one.bind((place[0], chosen, *place[2:]))
+        except OSError as exc:
+            one.close()
+            failure = exc
+            if exc.errno == errno.EADDRNOTAVAIL:  # such as ::1 of localhost, where there is no IPv6
+                continue
+            break
+        bound.append(one)
+    else:
+        if bound:
+            return bound
+    for one in bound:
+        one.close()
+    assert failure is not None
+    raise _cannot_listen(host, port, failure) from failure
+
+
+def _cannot_listen(host: str, port: int, exc: OSError) -> InputError:
+    """Say why a service cannot listen there."""
+    if exc.errno == errno.EADDRINUSE:
+        return InputError(
+            f"port {port} of {host} is in use: stop the program that listens there, or choose "
+            "another port"
+        )
+    if exc.errno in (errno.EACCES, errno.EPERM):
+        return InputError(
+            f"port {port} of {host} is not open to this user: choose a port of 1024 or above"
+        )
+    if exc.errno == errno.EADDRNOTAVAIL:
+        return InputError(
+            f"host is {host!r}, which is not an address of this machine: give 127.0.0.1, or "
+            "0.0.0.0 for all of its addresses"
+        )
+    return InputError(
+        f"the service cannot listen on port {port} of {host!r} ({exc.strerror or exc}): choose "
+        "another host or port"
+    )
+
+
+# ---- several processes ----
+
+
+@dataclass
+class _Process:
+    process: SpawnProcess
+    pipe: "Connection[str | None, str | None]"
+    started: float
+
+
+class Workers:
+    """Worker processes behind the same sockets: started, watched, replaced, stopped.
+
+    Every worker loads the model itself: libraries that have started threads do not survive a fork.
+    This process serves nothing, so that no request can hurt it. A worker whose parent has died
+    stops, too.
+
+    Parameters
+    ----------
+    work : callable
+        What a worker runs; it must be picklable, as must its sockets.
+    n_workers : int
+        How many.
+    n_cells : int
+        How many numbers each shares with the others.
+    """
+
+    def __init__(self, work: Worker, n_workers: int, n_cells: int) -> None:
+        self._work, self._n_workers = work, n_workers
+        self._context = multiprocessing.get_context("spawn")
+        self._cells = self._context.RawArray("d", n_workers * n_cells)
+        self._workers: dict[int, _Process] = {}
+        self._failures = [0] * n_workers
+        self._due: dict[int, float] = {}
+        self._stopping = False
+
+    def run(self, when_ready: Callable[[], None], finish_seconds: float) -> None:
+        """Run the workers until SIGINT or SIGTERM; ``when_ready`` is called when all listen."""
+        handled = {
+            number: signal.signal(number, self._stop) for number in (signal.SIGINT, signal.SIGTERM)
+        }
+        try:
+            for k in range(self._n_workers):
+                self._start(k)
+            if self._all_ready():
+                when_ready()
+                self._watch()
+        finally:
+            self._end(finish_seconds)
+            for number, handler in handled.items():
+                signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self._stopping = True
+
+    def _start(self, k: int) -> None:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(
+            target=_run_worker, args=(self._work, k, self._cells, theirs), name=f"worker {k}"
+        )
+        process.start()
+        theirs.close()
+        self._workers[k] = _Process(process, ours, time.monotonic())
+
+    def _all_ready(self) -> bool:
+        """Wait until every worker listens; an error if one cannot."""
+        waiting = dict(self._workers)
+        while waiting and not self._stopping:
+            for k, worker in [*waiting.items()]:
+                if not worker.pipe.poll(0.05):
+                    continue
+                try:
+                    failure = worker.pipe.recv()
+                except EOFError:
+                    failure = f"worker {k} died while it started"
+                if failure is not None:
+                    raise InputError(failure)
+                del waiting[k]
+        return not self._stopping
+
+    def _watch(self) -> None:
+        """Replace workers that die, until the service is told to stop."""
+        while not self._stopping:
+            wait([worker.process.sentinel for worker in self._workers.values()], 0.2)
+            for k, worker in [*self._workers.items()]:
+                if not worker.process.is_alive():
+                    self._bury(k)
+            for k, due in [*self._due.items()]:
+                if time.monotonic() >= due:
+                    del self._due[k]
+                    self._start(k)
+
+    def _bury(self, k: int) -> None:
+        worker = self._workers.pop(k)
+        worker.process.join()
+        worker.pipe.close()
+        is_young = time.monotonic() - worker.started < SECONDS_TO_PROVE
+        self._failures[k] = self._failures[k] + 1 if is_young else 0
+        delay = min(LONGEST_DELAY, 2.0 ** (self._failures[k] - 1)) if is_young else 0.0
+        log(f"warning: worker {k} ended with code {worker.process.exitcode}; it is replaced")
+        self._due[k] = time.monotonic() + delay
+
+    def _end(self, finish_seconds: float) -> None:
+        """Tell the workers to stop, and wait for them as long as they may take."""
+        for worker in self._workers.values():
+            # SIGTERM and not SIGINT: after Ctrl+C they have that from the terminal, and a second
+            # one would cut off what is under way
+            worker.process.terminate()
+        end = time.monotonic() + finish_seconds
+        for worker in self._workers.values():
+            worker.process.join(max(0.0, end - time.monotonic()))
+            if worker.process.is_alive():
+                worker.process.kill()
+                worker.process.join()
+            worker.pipe.close()
+
+
+def _run_worker(
+    work: Worker, k: int, cells: Cells, pipe: "Connection[str | None, str | None]"
+) -> None:
+    """Run a worker process; errors in settings go to the parent as a sentence."""
+    ready = threading.Event()
+
+    def is_ready() -> None:
+        ready.set()
+        pipe.send(None)
+
+    def end_with_parent() -> None:
+        with suppress(EOFError, OSError):
+            pipe.recv()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    try:
+        work(k, cells, is_ready)
+    except (PartitaError, OSError, MemoryError) as exc:
+        if ready.is_set():
+            raise
+        pipe.send(f"{exc}")

@@ -6,53 +6,51 @@ import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from .. import __version__
+from .._support import PathLike
 from ..errors import InputError
-from ._keys import Keys
-from ._metrics import Family, Metrics
-from ._request_log import RequestLog
-from ._service import Limits, Service
+from ._security import Keys, check_hosts
 
 MOST_WORKERS = 64
 
 
 @dataclass(frozen=True)
-class RunSettings:
-    """Everything that :func:`partita.serve.run` was given."""
+class Settings:
+    """Everything that :func:`partita.serve.run` was given, by the same names."""
 
-    model_path: Any
-    host: str = "127.0.0.1"
+    model_path: PathLike | None = None
+    host: str | None = None  # whatever the header Host says, requests are answered
     port: int = 8000
     token: str | None = field(default=None, repr=False)
     tolerance: float | None = None
     relative: float | None = None
     trusted: Sequence[str] = ()
-    limits: Limits = field(default_factory=Limits)
-    api_keys: Any = None
-    allowed_hosts: Sequence[str] = ()
-    low_radius: int = 1
-    request_log: Any = None
-    workers: int = 1
-    tls_cert: Any = None
-    tls_key: Any = None
+    max_rows: int = 1000
+    max_bytes: int = 1_000_000
+    max_waiting: int = 256
+    body_seconds: float = 10.0
     header_seconds: float = 10.0
     drain_seconds: float = 1.0
     finish_seconds: float = 10.0
-    silent: Any = None
-    submodel: Any = None
-    table: Any = None
+    api_keys: PathLike | None = None
+    allowed_hosts: Sequence[str] = ()
+    low_radius: int = 1
+    request_log: PathLike | None = None
+    workers: int = 1
+    tls_cert: PathLike | None = None
+    tls_key: PathLike | None = None
+    silent: str | Sequence[str] | None = None
+    submodel: str | int | None = None
+    table: PathLike | None = None
     key: str | None = None
-    parties: Any = None
+    parties: PathLike | None = None
     # of a party: all its processes answer with one, so that it cannot pass for two
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @property
     def name(self) -> str:
         """What the service calls its model."""
-        path = self.model_path if self.parties is None else self.parties
-        return Path(path).resolve().name
+        return Path(self.parties or self.model_path or "").resolve().name
 
     def check(self) -> None:
         """Refuse what cannot work before a model is loaded for it."""
@@ -62,15 +60,28 @@ class RunSettings:
             raise InputError(
                 f"workers is {self.workers}: it must be a number from 1 to {MOST_WORKERS}"
             )
-        for name in ("header_seconds", "drain_seconds", "finish_seconds"):
+        for name, least in (("header_seconds", 1), ("drain_seconds", 0), ("finish_seconds", 0)):
             seconds = getattr(self, name)
-            if not (math.isfinite(seconds) and seconds >= (name == "header_seconds")):
-                least = "1" if name == "header_seconds" else "0"
+            if not (math.isfinite(seconds) and seconds >= least):
                 raise InputError(f"{name} is {seconds}: it must be a number, {least} or above")
-        self.limits.check()
+        self.check_requests()
         self._check_role()
         Keys(self.token, self.api_keys)
         self._check_tls()
+
+    def check_requests(self) -> None:
+        """Refuse limits and hosts under which every request is refused."""
+        if self.max_rows < 1 or self.max_bytes < 1:
+            raise InputError(
+                f"max_rows is {self.max_rows} and max_bytes is {self.max_bytes}: both must be 1 or "
+                "above, or every request is refused"
+            )
+        if self.max_waiting < 1 or not self.body_seconds > 0:
+            raise InputError(
+                f"max_waiting is {self.max_waiting} and body_seconds is {self.body_seconds}: both "
+                "must be above 0, or every request is refused"
+            )
+        check_hosts(self.allowed_hosts)
 
     def _check_role(self) -> None:
         """Refuse settings of a model, a party and a coordinator that do not go together."""
@@ -78,29 +89,25 @@ class RunSettings:
             raise InputError(
                 "give a stored model to serve, or parties (--parties FILE) to ask, and not both"
             )
-        as_party = self.table is not None or self.key is not None or self.submodel is not None
+        as_party = (self.table, self.key, self.submodel) != (None, None, None)
         if as_party and (self.table is None or self.key is None):
             raise InputError(
                 "a party needs its own table and the column that names its rows: give table and "
                 "key (--table FILE --key COLUMN)"
             )
-        of_model = {
-            "tolerance": self.tolerance,
-            "relative": self.relative,
-            "silent": self.silent,
-            "submodel": self.submodel,
-            "table": self.table,
-        }
-        refused = [*of_model] if self.parties is not None else [*of_model][:3] if as_party else []
-        wrong = next((name for name in refused if of_model[name] is not None), None)
-        if wrong is not None:
-            if self.parties is None:
-                raise InputError(
-                    f"{wrong} is not for a party, which only answers with ballots: leave it out"
-                )
-            in_file = wrong in ("tolerance", "relative")
-            cure = "write it into parties.toml" if in_file else "leave it out"
-            raise InputError(f"{wrong} is not for a coordinator: {cure}")
+        of_model = ("tolerance", "relative", "silent")
+        if self.parties is not None:
+            for name in (*of_model, "submodel", "table"):
+                if getattr(self, name) is not None:
+                    in_file = name in ("tolerance", "relative")
+                    cure = "write it into parties.toml" if in_file else "leave it out"
+                    raise InputError(f"{name} is not for a coordinator: {cure}")
+        elif as_party:
+            for name in of_model:
+                if getattr(self, name) is not None:
+                    raise InputError(
+                        f"{name} is not for a party, which only answers with ballots: leave it out"
+                    )
 
     def _check_tls(self) -> None:
         if (self.tls_cert is None) != (self.tls_key is None):
@@ -114,19 +121,3 @@ class RunSettings:
                 f"tls_cert {str(self.tls_cert)!r} and tls_key {str(self.tls_key)!r} cannot be used "
                 f"({exc}): give a certificate and its private key as PEM files"
             ) from exc
-
-    def service(
-        self, paths: Sequence[str], cells: Any, worker: int, further: Sequence[Family] = ()
-    ) -> Service:
-        """The service of one worker process."""
-        log = None if self.request_log is None else RequestLog(self.request_log, worker)
-        constants = {"model": self.name, "version": __version__}
-        return Service(
-            self.name,
-            Metrics(paths, self.low_radius, constants, cells, worker, further),
-            self.limits,
-            Keys(self.token, self.api_keys),
-            self.host,
-            self.allowed_hosts,
-            log,
-        )

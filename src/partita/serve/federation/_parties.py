@@ -1,26 +1,36 @@
-"""A party of a federation: its name, its address, and how it is trusted to be itself.
+"""The parties of a federation: names, addresses, keys and certificates.
 
-Nothing here opens a connection. A key is read from its file when it is needed, so that a file with
-a new key takes effect at once, and it is in no message.
+A party under two addresses would have two votes, and owning it counts as one: addresses are
+compared in one form for every spelling, and names are looked up. Two addresses of one machine that
+no look-up shows to be one, such as those on both sides of a proxy, show when the parties answer
+(``_client``). Nothing is sent here.
+
+A key is read from its file when it is needed, so that a file with a new key takes effect at once,
+and it is in no message.
 """
 
+import ipaddress
 import re
+import socket
 import ssl
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from ..errors import InputError
-from ._party_places import check_places
+from ..._support import PathLike
+from ...errors import InputError
 
 PRINTABLE = re.compile(r"[!-~]+")  # what a header can carry
+MOST_LOOKUPS = 32  # at the same time
+THIS_MACHINE = "127.0.0.1"
 
 
 @dataclass(frozen=True)
 class Party:
-    """Somebody who answers with ballots for their own rows.
+    """A source of ballots: it answers for its own rows.
 
     Parameters
     ----------
@@ -48,14 +58,19 @@ class Party:
 
     name: str
     address: str
-    key_file: Any = None
-    ca: Any = None
+    key_file: PathLike | None = None
+    ca: PathLike | None = None
 
     @property
     def place(self) -> tuple[str, int]:
         """Host and port."""
         parts = urlsplit(self.address)
         return parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80)
+
+    @property
+    def netloc(self) -> str:
+        """Host and port as the address writes them, for the header Host."""
+        return urlsplit(self.address).netloc
 
     @property
     def is_encrypted(self) -> bool:
@@ -66,11 +81,6 @@ class Party:
     def path(self) -> str:
         """Where ballots are asked for."""
         return urlsplit(self.address).path.rstrip("/") + "/ballot"
-
-    @property
-    def host_header(self) -> str:
-        """The header Host of a request."""
-        return urlsplit(self.address).netloc
 
     def check(self) -> None:
         """Refuse a party that cannot be asked.
@@ -165,11 +175,11 @@ def check_parties(parties: Sequence[Party], seconds: float = 2.0) -> tuple[Party
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"two parties have the name {twice!r}: each needs its own")
-    check_places(listed, seconds)
+    _check_places(listed, seconds)
     return listed
 
 
-def _is_address(address: Any) -> bool:
+def _is_address(address: object) -> bool:
     if not (isinstance(address, str) and PRINTABLE.fullmatch(address)):
         return False
     try:
@@ -179,3 +189,67 @@ def _is_address(address: Any) -> bool:
         return False
     bare = not (parts.query or parts.fragment or "@" in parts.netloc)
     return named and bare and parts.scheme in ("http", "https")
+
+
+def _check_places(parties: Sequence[Party], seconds: float) -> None:
+    """Refuse parties that are asked at one place: one host or address, port and path.
+
+    Names that are not found within ``seconds`` are compared as they are written.
+    """
+    found = _look_up({party.place[0] for party in parties}, seconds)
+    hosts = [found[party.place[0]] for party in parties]
+    rest = [(party.place[1], _plain_path(party.path)) for party in parties]
+    for (j, one), (k, other) in combinations(enumerate(parties), 2):
+        if rest[j] == rest[k] and (shared := hosts[j] & hosts[k]):
+            raise InputError(
+                f"the parties {one.name!r} ({one.address}) and {other.name!r} ({other.address}) "
+                f"have the same address, {min(shared)} with port {rest[j][0]}: list each party "
+                "once, and ask different ones at different ports or paths"
+            )
+
+
+def _look_up(names: Iterable[str], seconds: float) -> dict[str, set[str]]:
+    """Return for each host its name and the addresses that are found for it."""
+    pool = ThreadPoolExecutor(MOST_LOOKUPS, thread_name_prefix="look-up")
+    # with a last dot or without, a name may be looked up elsewhere
+    asked = {
+        name: [pool.submit(_addresses, one) for one in {name, name.rstrip(".")}] for name in names
+    }
+    wait([future for futures in asked.values() for future in futures], seconds)
+    pool.shutdown(wait=False, cancel_futures=True)
+    hosts = {}
+    for name, futures in asked.items():
+        ready = [one for one in futures if one.done() and not one.cancelled()]
+        hosts[name] = {_plain_host(name)}.union(*(one.result() for one in ready))
+    return hosts
+
+
+def _addresses(host: str) -> set[str]:
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError):
+        return set()
+    return {_plain_host(str(place[0])) for *_, place in found}
+
+
+def _plain_host(host: str) -> str:
+    """Return one form of a host: all addresses of the loopback interface are this machine."""
+    try:
+        address = ipaddress.ip_address(host.rstrip("."))
+    except ValueError:
+        return host.rstrip(".").lower()
+    mapped = getattr(address, "ipv4_mapped", None) or address
+    return THIS_MACHINE if mapped.is_loopback or mapped.is_unspecified else str(mapped)
+
+
+def _plain_path(path: str) -> str:
+    """Return one form of a path: decoded, without empty and dot segments."""
+    while (decoded := unquote(path, "latin-1")) != path:
+        path = decoded
+    kept: list[str] = []
+    for segment in path.split("/"):
+        if segment == "..":
+            kept[-1:] = []
+        elif segment not in ("", "."):
+            kept.append(segment)
+    return "/".join(kept)
