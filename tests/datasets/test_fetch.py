@@ -8,14 +8,14 @@ import time
 import pytest
 
 from partita import InputError, MissingExtraError
-from partita.datasets._contents import KnownTable
+from partita.datasets._content import FetchError, KnownTable
 from partita.datasets._fetch import (
-    FetchError,
+    Edition,
+    KnownDataSet,
     Source,
     cache_folder,
     fetch,
     read_cached,
-    read_local,
     shared_file,
     write_cached,
 )
@@ -35,7 +35,7 @@ def fails(message):
 
 
 def fetch_from(cache, *sources):
-    return fetch(KNOWN, cache, lambda folder: sources, lambda folder: f"put it into {folder}")
+    return fetch(KNOWN, cache, sources, f"put it into {cache}")
 
 
 def test_the_first_source_with_the_known_bits_wins(cache, capsys):
@@ -152,16 +152,22 @@ def test_a_crash_leaves_nothing(cache, monkeypatch):
 
 
 def test_a_local_file_must_have_a_size_that_can_be_right(cache):
-    (cache / "a.gz").write_bytes(b"12345")
-    assert read_local(cache / "a.gz", 5) == b"12345"
-    with pytest.raises(FetchError, match=r"a\.gz has 5 bytes, more than the 4 expected"):
-        read_local(cache / "a.gz", 4)
+    (cache / "a").write_bytes(CONTENT)
+    for most_bytes, message in ((8, ""), (7, "a has 8 bytes, more than the 7 expected")):
+        edition = Edition(("a",), bytes, most_bytes=most_bytes)
+        data = KnownDataSet("known", (1, 1), 2, "", "", "", KNOWN, (edition,), "it")
+        if not message:
+            assert data.fetch(cache) == CONTENT
+            (cache / "known.csv").unlink()
+            continue
+        with pytest.raises(InputError, match=message):
+            data.fetch(cache)
 
 
 READ_AND_WRITE = """
 import hashlib, sys, time
 from pathlib import Path
-from partita.datasets._contents import KnownTable
+from partita.datasets._content import KnownTable
 from partita.datasets._fetch import read_cached, write_cached
 CONTENT = bytes(100_000)
 KNOWN = KnownTable("known", hashlib.sha256(CONTENT).hexdigest())

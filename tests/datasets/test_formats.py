@@ -11,9 +11,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from partita.datasets import _digits
-from partita.datasets._cifar10 import read_labels
-from partita.datasets._fetch import FetchError
+from partita.datasets import _images
+from partita.datasets._content import FetchError
 from partita.datasets._formats import (
     gunzip,
     number_text,
@@ -24,6 +23,7 @@ from partita.datasets._formats import (
     zip_files,
     zip_member,
 )
+from partita.datasets._images import read_labels
 
 from .made_data import tgz
 
@@ -147,7 +147,7 @@ def test_whatever_is_damaged_is_read_in_bounds_or_refused_in_words():
         (lambda content: zip_files(content, ["a", "b"], LIMIT), zipped({"x/i.zip": inner})),
         (unpack_tar, tgz(FILES)),
         (read_csv, b'a,"b,c"\n1,x y\n,"say ""so"""\n'),
-        (lambda content: _digits._read_idx(content, "idx3"), idx),
+        (lambda content: _images._read_idx(content, "idx3"), idx),
         (lambda content: read_labels(content, "labels", 10), b"[1, 2, 3, 9]"),
     ]
     refused = 0

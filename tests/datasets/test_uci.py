@@ -10,15 +10,15 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.datasets import _uci, load_beijing_air, load_gas_drift
-from partita.datasets._uci import UciTable
+from partita.datasets import _tables, load_beijing_air, load_gas_drift
+from partita.datasets._fetch import KnownDataSet
 
-from .made_data import known_arrays
+from .made_data import known_arrays, with_urls
 
 # not part of the project
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
-GAS_FILE = SHARED / _uci.GAS_DRIFT.parquet
-AIR_FILE = SHARED / _uci.BEIJING_AIR.parquet
+GAS_FILE = SHARED / "gas_drift.parquet"
+AIR_FILE = SHARED / "beijing_air.parquet"
 NUMBERS = np.arange(4, dtype=np.float32)
 
 
@@ -27,11 +27,13 @@ def read(start):
 
 
 @pytest.fixture
-def table(server, offline, monkeypatch):
+def table(server, offline):
     """Files of five bytes hold the numbers; Parquet files start with PAR1."""
     known = known_arrays("four", {"x": NUMBERS})
-    monkeypatch.setattr(_uci, "SITES", (server.url,))
-    return UciTable(known, "the four numbers", 7, "f.parquet", "f.zip", read(0), read(0))
+    editions = _tables._uci_editions(7, "f.parquet", "f.zip", read(0), read(0))
+    by_hand = "f.zip (from UCI's data set 7) or f.parquet"
+    made = KnownDataSet("", (1, 1), 1, "", "", "", known, editions, by_hand, "the four numbers")
+    return with_urls(made, 1, (f"{server.url}/7/f.zip",))
 
 
 def test_a_file_in_the_cache_comes_before_a_download(table, cache, server):
@@ -60,14 +62,14 @@ def test_other_bits_are_not_believed(table, cache, server, tmp_path):
 def tiny_gas(monkeypatch):
     """Three rows of every batch, and what their content must be."""
     rng = np.random.default_rng(0)
-    batch = np.repeat(_uci.GAS_BATCHES, 3)
-    values = rng.normal(size=(len(batch), len(_uci.GAS_COLUMNS))).round(6)
+    batch = np.repeat(_tables.GAS_BATCHES, 3)
+    values = rng.normal(size=(len(batch), len(_tables.GAS_COLUMNS))).round(6)
     gas = rng.integers(1, 7, size=len(batch))
-    arrays = _uci._gas_arrays(values, gas, batch)
-    own = replace(_uci.GAS_DRIFT, known=known_arrays("gas_drift", arrays))
-    monkeypatch.setattr(_uci, "GAS_DRIFT", own)
-    return pd.DataFrame(arrays["X"], columns=list(_uci.GAS_COLUMNS)).assign(
-        gas=[_uci.GASES[code - 1] for code in gas], batch=batch
+    arrays = _tables._gas_arrays(values, gas, batch)
+    own = replace(_tables.GAS_DRIFT, known=known_arrays("gas_drift", arrays))
+    monkeypatch.setattr(_tables, "GAS_DRIFT", own)
+    return pd.DataFrame(arrays["X"], columns=list(_tables.GAS_COLUMNS)).assign(
+        gas=[_tables.GASES[code - 1] for code in gas], batch=batch
     )
 
 
@@ -77,8 +79,8 @@ def gas_as_published(frame, head="{code};10.000000", packed=True):
     with zipfile.ZipFile(texts, "w") as archive:
         for number in range(1, 11):
             lines = [
-                head.format(code=_uci.GASES.index(row["gas"]) + 1)
-                + "".join(f" {k}:{row[name]:.8f}" for k, name in enumerate(_uci.GAS_COLUMNS, 1))
+                head.format(code=_tables.GASES.index(row["gas"]) + 1)
+                + "".join(f" {k}:{row[name]:.8f}" for k, name in enumerate(_tables.GAS_COLUMNS, 1))
                 for _, row in frame[frame["batch"] == number].iterrows()
             ]
             archive.writestr(f"Dataset/batch{number}.dat", "\n".join(lines))
@@ -97,13 +99,13 @@ def same_gas(data, frame):
 
 
 def test_batches_units_and_labels(tiny_gas, cache, offline, capsys):
-    tiny_gas.to_parquet(cache / _uci.GAS_DRIFT.parquet)
+    tiny_gas.to_parquet(cache / "gas_drift.parquet")
     data = load_gas_drift()
     assert same_gas(data, tiny_gas)
     assert (set(data.X_train.index), set(data.X_test.index)) == ({1, 2, 3}, {4, 5, 6, 8, 9})
     assert len(data.units) == 16
     assert data.units["sensor16"][0] == "sensor16 DR"
-    (cache / _uci.GAS_DRIFT.parquet).unlink()
+    (cache / "gas_drift.parquet").unlink()
     capsys.readouterr()
     assert same_gas(load_gas_drift(), tiny_gas)  # from the cache
     assert capsys.readouterr().err == ""
@@ -121,9 +123,9 @@ def test_the_published_gas_archive_is_the_same_table(
 
 
 def test_the_gas_sensors_are_downloaded(tiny_gas, cache, offline, server, monkeypatch):
-    own = _uci.GAS_DRIFT
-    server.pages[f"/{own.number}/{own.archive}"] = gas_as_published(tiny_gas)
-    monkeypatch.setattr(_uci, "SITES", (server.url,))
+    server.pages["/gas.zip"] = gas_as_published(tiny_gas)
+    own = with_urls(_tables.GAS_DRIFT, 1, (f"{server.url}/gas.zip",))
+    monkeypatch.setattr(_tables, "GAS_DRIFT", own)
     assert same_gas(load_gas_drift(), tiny_gas)
 
 
@@ -157,7 +159,7 @@ def test_gas_files_that_are_not_there_are_named(cache, offline, tmp_path):
 def test_the_real_gas_sensors(cache, offline):
     data = load_gas_drift(GAS_FILE)
     assert (data.X_train.shape, data.X_test.shape) == ((3275, 128), (3422, 128))
-    assert set(data.y_train) == set(_uci.GASES)
+    assert set(data.y_train) == set(_tables.GASES)
 
 
 # ---- the air of Beijing ----
@@ -169,25 +171,25 @@ N_HOURS = 60
 def tiny_air(monkeypatch):
     """Sixty hours, and what their content must be."""
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(_uci, "AIR_HOURS", N_HOURS)
-    monkeypatch.setattr(_uci, "AIR_TEST_START", "2013-03-02 16:00")
-    times = pd.date_range(_uci.AIR_START, periods=N_HOURS, freq="h")
+    monkeypatch.setattr(_tables, "AIR_HOURS", N_HOURS)
+    monkeypatch.setattr(_tables, "AIR_TEST_START", "2013-03-02 16:00")
+    times = pd.date_range(_tables.AIR_START, periods=N_HOURS, freq="h")
     frames = []
-    for station in _uci.AIR_STATIONS:
-        values = rng.normal(size=(N_HOURS, len(_uci.AIR_MEASURES))).round(1)
+    for station in _tables.AIR_STATIONS:
+        values = rng.normal(size=(N_HOURS, len(_tables.AIR_MEASURES))).round(1)
         values[rng.random(values.shape) < 0.1] = np.nan
-        calendar = {name: getattr(times, name) for name in _uci.AIR_CALENDAR}
+        calendar = {name: getattr(times, name) for name in _tables.AIR_CALENDAR}
         frames.append(
-            pd.DataFrame(values, columns=list(_uci.AIR_MEASURES)).assign(
+            pd.DataFrame(values, columns=list(_tables.AIR_MEASURES)).assign(
                 **calendar, wd="NNW", station=station
             )
         )
     table = pd.concat(frames, ignore_index=True)
     content = io.BytesIO()
     table.to_parquet(content)
-    arrays = _uci._air_from_parquet(content.getvalue())
+    arrays = _tables._air_from_parquet(content.getvalue())
     known = known_arrays("beijing_air", arrays)
-    monkeypatch.setattr(_uci, "BEIJING_AIR", replace(_uci.BEIJING_AIR, known=known))
+    monkeypatch.setattr(_tables, "BEIJING_AIR", replace(_tables.BEIJING_AIR, known=known))
     return table
 
 
@@ -197,7 +199,7 @@ def air_as_published(table):
     with zipfile.ZipFile(inner, "w") as archive:
         for station, own in table.groupby("station"):
             archive.writestr(
-                f"PRSA/{_uci.AIR_FILE.format(station)}", own.to_csv(index=False, na_rep="NA")
+                f"PRSA/{_tables.AIR_FILE.format(station)}", own.to_csv(index=False, na_rep="NA")
             )
     with zipfile.ZipFile(outer, "w") as archive:
         archive.writestr("data.zip", inner.getvalue())
@@ -205,13 +207,13 @@ def air_as_published(table):
 
 
 def test_the_target_is_the_station_some_hours_later(tiny_air, cache, offline):
-    tiny_air.to_parquet(cache / _uci.BEIJING_AIR.parquet)
+    tiny_air.to_parquet(cache / "beijing_air.parquet")
     data = load_beijing_air(station="Dongsi", hours=3)
     X = pd.concat([data.X_train, data.X_test])
     y = np.concatenate([data.y_train, data.y_test])
     own = tiny_air[tiny_air["station"] == "Dongsi"]
     for time, value in zip(X.index, y, strict=True):
-        hour = int((time - pd.Timestamp(_uci.AIR_START)).total_seconds()) // 3600
+        hour = int((time - pd.Timestamp(_tables.AIR_START)).total_seconds()) // 3600
         assert np.float32(own["PM2.5"].iloc[hour + 3]) == value
         now = np.float32(own["CO"].iloc[hour])
         assert np.array_equal(X.loc[time, "Dongsi CO"], now, equal_nan=True)
@@ -231,9 +233,9 @@ def test_the_published_air_archive_is_the_same_table(tiny_air, cache, offline, t
 
 
 def test_the_air_is_downloaded(tiny_air, cache, offline, server, monkeypatch):
-    own = _uci.BEIJING_AIR
-    server.pages[f"/{own.number}/{own.archive}"] = air_as_published(tiny_air)
-    monkeypatch.setattr(_uci, "SITES", (server.url,))
+    server.pages["/air.zip"] = air_as_published(tiny_air)
+    own = with_urls(_tables.BEIJING_AIR, 1, (f"{server.url}/air.zip",))
+    monkeypatch.setattr(_tables, "BEIJING_AIR", own)
     assert len(load_beijing_air().units) == 12
 
 

@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
 from partita import FeaturePartitionRegressor, InputError
-from partita.datasets import _weather, load_weather
+from partita.datasets import _tables, load_weather
 
 
 def test_rows_columns_and_types(shifts, frames):
@@ -21,7 +21,7 @@ def test_rows_columns_and_types(shifts, frames):
     )
     assert (data.X_train.shape, data.X_test.shape) == ((178, 128), (49, 128))
     assert data.X_train.isna().sum().sum() == train.isna().sum().sum() > 15
-    assert list(data.X_train) == [name for name in _weather.COLUMNS if name != "fact_temperature"]
+    assert list(data.X_train) == [name for name in _tables.COLUMNS if name != "fact_temperature"]
     for X, y, frame in ((data.X_train, data.y_train, train), (data.X_test, data.y_test, test)):
         assert np.array_equal(y, frame["fact_temperature"])
         assert np.array_equal(X["fact_time"], frame["fact_time"], equal_nan=True)
@@ -114,7 +114,7 @@ def test_files_that_are_not_there(shifts, cache):
             "lacks the column 'gfs_u_wind' and 1 more of its columns",
         ),
         (
-            lambda frame: frame[list(_weather.COLUMNS[6:])],
+            lambda frame: frame[list(_tables.COLUMNS[6:])],
             "and 5 more .* features only, as for a challenge, and nothing to predict",
         ),
         (lambda frame: frame.assign(id=1), "has the column 'id', which is not known"),

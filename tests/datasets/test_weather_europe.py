@@ -1,6 +1,7 @@
 """The weather of Europe: the same numbers from Parquet, CSV and URLs."""
 
 import hashlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -8,8 +9,10 @@ import pandas as pd
 import pytest
 
 from partita import FeaturePartitionRegressor, InputError
-from partita.datasets import _weather_europe, load_weather_europe
-from partita.datasets._contents import KnownTable
+from partita.datasets import _tables, load_weather_europe
+from partita.datasets._content import KnownTable
+
+from .made_data import with_urls
 
 # not part of the project
 STATIONS_FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "weather_europe.parquet"
@@ -26,13 +29,14 @@ def tiny(monkeypatch):
     columns = {"DATE": 20000101.0 + np.arange(21), "MONTH": np.ones(21)}
     columns |= {
         f"{station}_{what}": rng.normal(size=21).round(4)
-        for station in _weather_europe.STATIONS
+        for station in _tables.STATIONS
         for what in ("humidity", "temp_mean")
     }
     columns["TOURS_humidity"][0] = -0.0
-    content = _weather_europe._to_csv(columns)
+    content = _tables._europe_csv(columns)
     known = KnownTable("weather_europe", sha256(content))
-    monkeypatch.setattr(_weather_europe, "WEATHER_EUROPE", known)
+    own = replace(_tables.WEATHER_EUROPE, known=known)
+    monkeypatch.setattr(_tables, "WEATHER_EUROPE", own)
     return pd.DataFrame(columns)
 
 
@@ -86,7 +90,7 @@ def test_urls_are_tried_one_after_the_other(tiny, cache, offline, server, monkey
     """The published CSV file; the first URL has another table."""
     server.pages["/changed"], server.pages["/good"] = as_published(tiny + 1), as_published(tiny)
     urls = (f"{server.url}/changed", f"{server.url}/good")
-    monkeypatch.setattr(_weather_europe, "URLS", urls)
+    monkeypatch.setattr(_tables, "WEATHER_EUROPE", with_urls(_tables.WEATHER_EUROPE, 1, urls))
     assert same(load_weather_europe(), tiny)
     assert server.requests == ["/changed", "/good"]
     assert same(load_weather_europe(), tiny)
@@ -122,7 +126,8 @@ def test_other_tables_are_refused(content, message, tiny, cache, offline, tmp_pa
         match=f"is not the table of 18 stations .*(?:{message}).* as they were published",
     ):
         load_weather_europe(file)
-    (cache / _weather_europe.CSV).write_bytes(content(tiny))
+    name = "weather_europe.parquet" if b"PAR1" in content(tiny) else _tables.EUROPE_CSV
+    (cache / name).write_bytes(content(tiny))
     with pytest.raises(InputError, match=message):
         load_weather_europe()
 

@@ -56,7 +56,7 @@ def fetch_data(
     from ..datasets import find_data_set
 
     entry = find_data_set(name)
-    entry.download(cache)
+    entry.fetch(cache)
     if as_json:
         print_json(entry.to_dict(cache))
         return

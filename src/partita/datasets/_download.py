@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from .._support import SECONDS_BETWEEN_LINES, log, one_line
-from ._fetch import FetchError
+from ._content import FetchError
 
 # for the first response, all of a host's addresses together; two silent hosts make 8 s
 CONNECT_SECONDS = 4.0

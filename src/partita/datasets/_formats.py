@@ -1,4 +1,4 @@
-"""Files that may be damaged or hostile, read in memory: archives, and CSV in one way of writing.
+"""Files that may be damaged or hostile, read in memory: archives, Parquet and CSV.
 
 Never more bytes than expected, never a member that was not asked for, and nothing written to disk.
 """
@@ -10,14 +10,15 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import PurePosixPath
-from typing import Any, Protocol
+from typing import IO, Protocol, cast
 
 import numpy as np
 
-from .._support import one_line
-from ._fetch import FetchError
+from .._support import Array, one_line, require
+from ._content import FetchError
 
 READ_AT_ONCE = 2**20
 FAILURES = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, RecursionError)
@@ -116,7 +117,7 @@ def tar_members(content: bytes, names: Collection[str], most_bytes: int) -> dict
     found: dict[str, bytes] = {}
     try:
         # of a file's methods, tarfile's stream needs only read
-        bounded: Any = _Bounded(gzip.GzipFile(fileobj=io.BytesIO(content)), most_bytes)
+        bounded = cast(IO[bytes], _Bounded(gzip.GzipFile(fileobj=io.BytesIO(content)), most_bytes))
         with tarfile.open(fileobj=bounded, mode="r|", bufsize=READ_AT_ONCE) as archive:
             for member in archive:
                 # not left to the stream, which would skip through whatever size a member claims
@@ -164,3 +165,41 @@ def number_text(value: float) -> str:
     if np.isnan(value):
         return ""
     return repr(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def floats(texts: Mapping[str, Sequence[object] | Array], what: str = "") -> dict[str, Array]:
+    """Return columns as numbers; FetchError where a cell is none."""
+    try:
+        return {name: np.array(cells, dtype=np.float64) for name, cells in texts.items()}
+    except (TypeError, ValueError) as exc:
+        raise FetchError(f"{what or 'not all of its cells are numbers'}: {one_line(exc)}") from exc
+
+
+def cell_values(texts: Sequence[str], as_text: bool = False) -> Array:
+    """Return a column's cells: floats, or strings; NaN where missing."""
+    if not as_text:
+        with suppress(ValueError):
+            return np.array([float(text or "nan") for text in texts])
+    return np.array([text or np.nan for text in texts], dtype=object)
+
+
+def missing_cells(values: Array) -> Array:
+    """Return which cells hold no value."""
+    from ..tables import is_missing
+
+    return np.array([is_missing(value) for value in values])
+
+
+# ---- Parquet ----
+
+
+def read_parquet(content: bytes, what: str, names: Sequence[str] | None = None) -> dict[str, Array]:
+    """Return columns of a Parquet file, all of them by default."""
+    purpose = f"reading {what} from Parquet"
+    pyarrow = require("pyarrow", purpose, "partita[cli]")
+    parquet = require("pyarrow.parquet", purpose, "partita[cli]")
+    try:
+        table = parquet.read_table(io.BytesIO(content), columns=names)
+        return {name: table.column(name).to_numpy() for name in names or table.column_names}
+    except (OSError, ValueError, KeyError, pyarrow.ArrowException) as exc:
+        raise FetchError(f"not a Parquet file of {what}: {one_line(exc)}") from exc

@@ -8,19 +8,24 @@ import hashlib
 import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import IO, Any
+from typing import IO, Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..errors import InputError
-from ._fetch import FetchError
 
 Arrays = Mapping[str, Array]
+Content = TypeVar("Content")
+
 IMAGE_ARRAYS = ("X_train", "y_train", "X_test", "y_test")
 TABLE_MOST_BYTES = 2**24  # no table that is known as CSV needs more
 ARRAYS_MOST_BYTES = 2**26  # of a file or an archive, packed or unpacked
+
+
+class FetchError(Exception):
+    """A source has no usable data: the reason, in a few words. Never leaves this package."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +111,9 @@ class TableData:
     """
 
     name: str
-    X_train: Any = field(repr=False)
+    X_train: TableLike = field(repr=False)
     y_train: Array = field(repr=False)
-    X_test: Any = field(repr=False)
+    X_test: TableLike = field(repr=False)
     y_test: Array = field(repr=False)
     target: str
     units: Mapping[str, tuple[str, ...]] | None = field(default=None, repr=False)
@@ -117,8 +122,8 @@ class TableData:
     relative: float | None = None
     sha256: Mapping[str, str] = field(default_factory=dict, repr=False)
 
-    def bounds(self, y: Any) -> tuple[Array, Array]:
-        """The lowest and the highest prediction that is right, for each of these values.
+    def bounds(self, y: ArrayLike) -> tuple[Array, Array]:
+        """Return the lowest and the highest prediction that is right, for each of these values.
 
         With ``certify(X, lower=lower, upper=upper)`` a radius of r means: whatever is written into
         r units, the prediction stays right; -1: it is not right now. The share of rows with a
@@ -175,6 +180,33 @@ class TableData:
 # ---- known content ----
 
 
+class KnownContent(Protocol[Content]):
+    """A data set whose every bit is known, and the file it is cached in."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def file_name(self) -> str: ...
+
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        """The hash of each file or array, by its name."""
+
+    @property
+    def most_bytes(self) -> int:
+        """No file, archive or download with this data, packed or unpacked, needs more bytes."""
+
+    def check(self, content: Content, /) -> None:
+        """Raise FetchError unless these are the known bits."""
+
+    def decode(self, file: IO[bytes], /) -> Content:
+        """Read the content of a cached file."""
+
+    def encode(self, content: Content, /) -> bytes:
+        """Return the bytes of a file to cache."""
+
+
 @dataclass(frozen=True)
 class KnownArrays:
     """The one content that some arrays can have, cached as an .npz file.
@@ -197,6 +229,14 @@ class KnownArrays:
     def file_name(self) -> str:
         return f"{self.name}.npz"
 
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        return dict(self.sha256)
+
+    @property
+    def most_bytes(self) -> int:
+        return ARRAYS_MOST_BYTES
+
     def check(self, arrays: Arrays) -> None:
         """Raise FetchError unless these are the known bits."""
         for name, (kind, shape) in self.forms.items():
@@ -218,8 +258,7 @@ class KnownArrays:
     def encode(self, arrays: Arrays) -> bytes:
         """Return the bytes of a file to cache."""
         content = io.BytesIO()
-        by_name: Any = {name: arrays[name] for name in self.sha256}
-        np.savez(content, **by_name)
+        np.savez(content, allow_pickle=False, **{name: arrays[name] for name in self.sha256})
         return content.getvalue()
 
 
@@ -250,7 +289,6 @@ class KnownImages(KnownArrays):
 
     @property
     def most_bytes(self) -> int:
-        """No file, archive or download with this data, packed or unpacked, needs more bytes."""
         return 2 * sum(self.rows) * (self.n_values + 8) + 2**20
 
     def to_data(self, arrays: Arrays) -> ImageData:
@@ -272,6 +310,14 @@ class KnownTable:
     def file_name(self) -> str:
         return f"{self.name}.csv"
 
+    @property
+    def hashes(self) -> Mapping[str, str]:
+        return {self.file_name: self.sha256}
+
+    @property
+    def most_bytes(self) -> int:
+        return TABLE_MOST_BYTES
+
     def check(self, content: bytes) -> None:
         """Raise FetchError unless these are the known bits."""
         if hashlib.sha256(content).hexdigest() != self.sha256:
@@ -286,7 +332,7 @@ class KnownTable:
         return content
 
 
-def array_sha256(array: NDArray[Any]) -> str:
+def array_sha256(array: Array) -> str:
     """Return the hash of the values in C order, least significant byte first on any machine."""
     little_endian = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
     return hashlib.sha256(little_endian.data).hexdigest()
@@ -297,3 +343,11 @@ def canonical(values: Array) -> Array:
     numbers = np.ascontiguousarray(values, dtype=np.float32) + np.float32(0)
     numbers[np.isnan(numbers)] = np.nan
     return numbers
+
+
+def random_rows(n_rows: int, n_chosen: int) -> Array:
+    """Return which rows are to be certified: always the same random ones."""
+    chosen = np.zeros(n_rows, dtype=bool)
+    # RandomState: numpy promises that its numbers never change
+    chosen[np.random.RandomState(0).permutation(n_rows)[:n_chosen]] = True
+    return chosen

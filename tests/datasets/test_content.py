@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.datasets import TableData, _digits
-from partita.datasets._contents import KnownTable, array_sha256, canonical
-from partita.datasets._fetch import FetchError, read_cached, write_cached
+from partita.datasets import TableData, _images
+from partita.datasets._content import FetchError, KnownTable, array_sha256, canonical
+from partita.datasets._fetch import read_cached, write_cached
 
 from .made_data import Touch, known_arrays, make_images, same_images
 
-ARRAYS, KNOWN = make_images(_digits.MNIST, (20, 6))
+ARRAYS, MADE = make_images(_images.MNIST, (20, 6))
+KNOWN = MADE.known
 
 
 def test_the_known_bits_survive_a_file():
