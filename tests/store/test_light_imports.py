@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from partita.store._light_imports import without_torch
+from partita.store._skops import without_torch
 
 
 @pytest.mark.long

@@ -16,7 +16,7 @@ from partita import (
     store,
 )
 from partita.rules import Median, TopK
-from partita.store._layout import submodel_name
+from partita.store._files import submodel_name
 from partita.store._load import digest, load_with_manifest, submodel_files
 from partita.tables import open_table
 
@@ -77,13 +77,15 @@ def test_a_fallback_without_its_file_or_its_gate_is_refused(tmp_path):
     store.load(path)
 
 
-def test_an_older_partita_refuses_a_fallback_and_reads_everything_else(tmp_path):
-    """It would give the vote's answers for the fallback's: so the format says that it cannot."""
-    assert store.manifest(store.save(fitted("fallback"), tmp_path / "new"))["format"] == 2
-    path = store.save(fitted("prior"), tmp_path / "old")
-    assert store.manifest(path)["format"] == 1
-    change_manifest(path, lambda m: m.pop("gate"))  # as a model from before was stored
-    assert store.load(path).fallback is None
+@pytest.mark.parametrize("name", ["fallback", "prior"])
+def test_a_manifest_that_does_not_say_whether_there_is_a_gate_is_refused(name, tmp_path):
+    """It would give the vote's answers for the fallback's."""
+    path = store.save(fitted(name), tmp_path / "m")
+    assert store.manifest(path)["format"] == 2
+    assert (store.load(path).fallback is None) == (name == "prior")
+    change_manifest(path, lambda m: m.pop("gate"))
+    with pytest.raises(StoreError, match="gate is not in it"):
+        store.load(path)
 
 
 @pytest.mark.parametrize("name", ["default", "units", "labels", "fallback", "leave-out", "masked"])

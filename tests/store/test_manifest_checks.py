@@ -29,7 +29,7 @@ TAMPERED = {
     "a kind that is not known": lambda m: m["kinds"].update(c0="colour"),
     "labels out of order": lambda m: m["classes"]["values"].reverse(),
     "an odd setting": lambda m: m["settings"].update(on_failure="x"),
-    "a fixed vote of another size": lambda m: m.update(fixed_ballot=[0.0]),
+    "a fixed vote of another label": lambda m: m.update(fixed_vote=99),
     "shifts of nothing": lambda m: m["partition"].update(shifts=[0, 99]),
     "another kind of model": lambda m: m.update(ensemble="FeaturePartitionRegressor"),
     "a large image": lambda m: m["settings"].update(image_shape=[10**6, 10**6, 1]),

@@ -61,7 +61,7 @@ TOLD_BY_DIGEST_ALONE = {
     "rule.settings.exact",
     "gate",
     "counts.total",  # under label attacks: how many labels there are
-    "fixed_ballot",  # which label it is for
+    "fixed_vote",  # which label it is for
     "leave_out.radius",  # a smaller one, which is true
     "leave_out.left_out",  # the order of members, which is that of ballots
 }
@@ -248,7 +248,7 @@ def test_units_that_trade_places_are_refused(saved, tmp_path):
         (lambda m: m["rule"]["settings"].pop("shares"), "its rule lacks settings"),
         (lambda m: m["rule"]["settings"]["shares"].pop(), "shares has shape"),
         (lambda m: m["rule"]["settings"].update(offset=[0.0]), "offset has shape"),
-        (lambda m: m["fixed_ballot"].__setitem__(0, 3.5), "the fixed vote does not fit"),
+        (lambda m: m.update(fixed_vote=3.5), "the fixed vote does not fit"),
         (lambda m: m.update(leave_out={}), "a partition leaves nothing out"),
         (lambda m: m["numeric"].__setitem__(0, 1), "whether it holds numbers"),
         (

@@ -14,8 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, StoreError, store
 from partita.ensemble import FixedVote
-from partita.store._own_estimators import own_estimator
-from partita.store._skops import SCHEMA, TRUSTED, dump_estimator, load_estimator
+from partita.store._skops import SCHEMA, TRUSTED, dump_estimator, load_estimator, own_estimator
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 
@@ -38,7 +37,7 @@ def test_what_is_read_is_what_skops_reads(models):
     for model, table in models:
         for t, submodel in enumerate(model.estimators_):
             content = dump_estimator("a submodel", submodel)
-            own = own_estimator(content, SCHEMA)
+            own = own_estimator(content)
             theirs = skops.io.loads(content, trusted=list(TRUSTED))
             assert type(own) is type(theirs) is type(submodel)
             assert dump_estimator("it", own) == dump_estimator("it", theirs) == content
@@ -49,7 +48,7 @@ def test_what_is_read_is_what_skops_reads(models):
 
 def test_fixed_votes_are_read():
     content = dump_estimator("it", FixedVote("no finite value"))
-    assert own_estimator(content, SCHEMA).cause == "no finite value"
+    assert own_estimator(content).cause == "no finite value"
 
 
 def changed(content, change):
@@ -68,7 +67,7 @@ def changed(content, change):
 
 def test_anything_else_is_left_to_skops(models):
     content = dump_estimator("a submodel", models[0][0].estimators_[0])
-    assert own_estimator(dump_estimator("it", GaussianNB().fit(X, Y)), SCHEMA) is None
+    assert own_estimator(dump_estimator("it", GaussianNB().fit(X, Y))) is None
 
     def of_another_type(schema):
         codes = schema["content"]["content"]["codes_"]
@@ -81,7 +80,7 @@ def test_anything_else_is_left_to_skops(models):
         schema["content"]["content"]["codes_"]["__loader__"] = "MethodNode"
 
     for change in (of_another_type, of_a_later_protocol, with_another_node):
-        assert own_estimator(changed(content, change), SCHEMA) is None
+        assert own_estimator(changed(content, change)) is None
     with pytest.raises(StoreError, match="not trusted"):
         load_estimator("it", changed(content, of_another_type), ())
 
@@ -99,7 +98,7 @@ def test_arrays_are_read_without_pickle(models):
         for name, member in members.items():
             archive.writestr(name, member)
     with pytest.raises(ValueError, match="allow_pickle"):
-        own_estimator(packed.getvalue(), SCHEMA)
+        own_estimator(packed.getvalue())
 
 
 def test_a_default_model_is_loaded_without_skops_and_what_fits_it(models, tmp_path):

@@ -8,8 +8,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import InputError, StoreError, store
 from partita.ensemble import FixedVote
-from partita.store import _unfinished
-from partita.store._unfinished import UnfinishedModel
+from partita.store import _save
+from partita.store._save import UnfinishedModel
 
 from .models import X, Y, small_model
 
@@ -72,7 +72,7 @@ def test_a_finished_model_is_a_stored_model_without_notes(place):
 
 
 def test_a_file_that_never_appears_is_an_error(place, monkeypatch):
-    monkeypatch.setattr(_unfinished, "PATIENCE", 0)
+    monkeypatch.setattr(_save, "PATIENCE", 0)
     stored = place.add(0, GaussianNB().fit(X, Y))
     place.wait_for(stored)
     (place.folder / stored.name).unlink()
@@ -84,7 +84,7 @@ def test_a_full_disk_is_one_sentence(place, monkeypatch):
     def fails(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_unfinished, "write_atomic", fails)
+    monkeypatch.setattr(_save, "write_atomic", fails)
     with pytest.raises(StoreError, match=r"submodel 0 cannot be written .* finished submodels are"):
         place.add(0, GaussianNB().fit(X, Y))
 

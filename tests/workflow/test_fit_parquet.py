@@ -29,7 +29,7 @@ from partita import (
 from partita.ensemble import _batches as batches
 from partita.ensemble._soundness import canaries
 from partita.rules import Median, Tournament
-from partita.store._unfinished import UnfinishedModel
+from partita.store._save import UnfinishedModel
 from partita.tables import FileTable
 from partita.workflow._training_table import open_training
 

@@ -31,7 +31,7 @@ from partita import (
 from partita.selection import sweep
 from partita.selection._choose_file import Objective, choose_file
 from partita.selection._sweep_grid import Grid, Trial
-from partita.store._unfinished import UnfinishedModel
+from partita.store._save import UnfinishedModel
 from partita.tables import footers_of
 from partita.workflow import _cluster, _submodel_task
 from partita.workflow._fit_parquet import _resume_key

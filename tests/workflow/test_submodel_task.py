@@ -11,7 +11,7 @@ from partita import (
 )
 from partita.ensemble import _batches as batches
 from partita.ensemble._plan import Plan
-from partita.store._unfinished import UnfinishedModel
+from partita.store._save import UnfinishedModel
 from partita.tables import NUMBER, CellError
 from partita.workflow._submodel_task import TrainingData, fit_and_store
 from partita.workflow._training_table import open_training

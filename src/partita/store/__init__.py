@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._layout import ESTIMATOR, submodel_name
+    from ._files import ESTIMATOR, submodel_name
     from ._load import digest, load, load_with_manifest, manifest
     from ._manifest import to_manifest
     from ._reference_rates import read_rates, write_rates
-    from ._save import check_free, save, stored_estimator
-    from ._unfinished import StoredSubmodel, UnfinishedModel
+    from ._save import StoredSubmodel, UnfinishedModel, check_free, save, stored_estimator
 
 __all__ = ["load", "manifest", "save"]
 

@@ -1,41 +1,44 @@
-"""Loading a stored ensemble. No code from its files is run, and nothing in them is trusted.
+"""Load a stored ensemble. No code from its files is run, and nothing in them is trusted.
 
 Every file must have the sha256 that the manifest gives, and every type must be on the trusted list.
+A manifest that was edited may deal other columns to the submodels than they were fitted on, and
+count units that way: what submodels know of themselves is compared with it. Two submodels without
+column names and with equally many columns look alike.
 """
 
-import hashlib
 import json
-import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any
+
+import numpy as np
 
 from .. import __version__
-from .._support import require
-from ..errors import InputError, StoreError
-from ._archive import Read, check_inside, open_archive, read_checked
-from ._layout import (
+from .._support import Array, Estimator, JsonObject, PathLike, require
+from ..ensemble import Ensemble, LeaveOutEnsemble, TableEstimator, were_trained_jointly
+from ..errors import StoreError
+from ..rules import PooledLabels
+from ._files import (
     ESTIMATOR,
     FALLBACK,
     FALLBACK_MODEL,
     FULL_MODEL,
+    LARGEST_MANIFEST,
     MANIFEST,
     NETWORKS,
     OTHER_ESTIMATORS,
     SUBMODEL_FILE,
+    Read,
+    check_inside,
+    open_archive,
+    read_checked,
+    sha256,
 )
-from ._manifest import LIBRARIES, from_manifest
-from ._manifest_checks import LARGEST_MANIFEST, damaged, parse_manifest
+from ._manifest import LIBRARIES, VERSION, damage_named, from_manifest, parse_manifest
 from ._skops import load_estimator
-from ._submodel_checks import check_submodels
-
-VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
-
-Files = Mapping[str, Mapping[str, Any]]  # by name: sha256 and bytes
 
 
-def load(path: Any, trusted: Sequence[str] = ()) -> Any:
+def load(path: PathLike, trusted: Sequence[str] = ()) -> Estimator:
     """Read a stored ensemble.
 
     Parameters
@@ -76,7 +79,7 @@ def load(path: Any, trusted: Sequence[str] = ()) -> Any:
     return load_with_manifest(path, trusted)[0]
 
 
-def manifest(path: Any) -> dict[str, Any]:
+def manifest(path: PathLike) -> JsonObject:
     """Read what a stored ensemble says about itself, without loading its submodels.
 
     Parameters
@@ -115,39 +118,36 @@ def manifest(path: Any) -> dict[str, Any]:
         return parse_manifest(read(MANIFEST, LARGEST_MANIFEST))
 
 
-def load_with_manifest(path: Any, trusted: Sequence[str] = ()) -> tuple[Any, dict[str, Any]]:
-    """A stored ensemble and its manifest, which is opened once."""
+def load_with_manifest(path: PathLike, trusted: Sequence[str] = ()) -> tuple[Estimator, JsonObject]:
+    """Return a stored ensemble and its manifest, which is opened once."""
     with open_archive(path) as read:
         content = parse_manifest(read(MANIFEST, LARGEST_MANIFEST))
-        return _restored(read, content, trusted), content
+        with damage_named():
+            return _restored(read, content, trusted), content
 
 
-def digest(content: Mapping[str, Any]) -> str:
-    """One hash for all files of a stored ensemble, from its manifest."""
-    return hashlib.sha256(json.dumps(content["files"], sort_keys=True).encode()).hexdigest()
+def digest(content: Mapping[str, object]) -> str:
+    """Return one hash for all files of a stored ensemble, from its manifest."""
+    return sha256(json.dumps(content["files"], sort_keys=True).encode())
 
 
-def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> Any:
-    """The ensemble that a manifest describes, with its submodels."""
-    try:
-        model = from_manifest(content)
-        files = {str(name): _facts(facts) for name, facts in content["files"].items()}
-        versions = {"partita": content["partita"]} | {
-            library: content["versions"][library] for library in LIBRARIES
-        }
-        if not all(VERSION.fullmatch(number) for number in versions.values()):
-            raise ValueError("its versions are not valid")
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as exc:
-        raise damaged(exc) from exc
+def _restored(read: Read, content: JsonObject, trusted: Sequence[str]) -> Ensemble:
+    """Return the ensemble that a manifest describes, with its submodels."""
+    model, files = from_manifest(content), content["files"]
+    versions = {"partita": content["partita"]} | {
+        library: content["versions"][library] for library in LIBRARIES
+    }
+    if not all(VERSION.fullmatch(number) for number in versions.values()):
+        raise ValueError("its versions are not valid")
     for name in files:
         check_inside(name)
     _compare_versions(versions)
 
-    def estimator(name: str) -> Any:
+    def estimator(name: str) -> Estimator:
         return load_estimator(name, read_checked(read, name, files[name]), trusted)
 
-    networks = content.get("networks")
-    names = [] if networks is not None else submodel_files(files, model.n_fitted)
+    networks = content["networks"]
+    submodels = [] if networks is not None else submodel_files(files, model.n_fitted)
     found = {
         part: estimator(name)
         for part in OTHER_ESTIMATORS
@@ -155,52 +155,38 @@ def _restored(read: Read, content: dict[str, Any], trusted: Sequence[str]) -> An
         if name.startswith(f"{part}-")
     }
     model.estimator, model.full_model_ = found.get(ESTIMATOR), found.get(FULL_MODEL)
-    _restore_fallback(model, content, found)
-    if networks is None:
-        model.estimators_ = [estimator(name) for name in names]
-    else:
-        model.estimators_ = _networks(read, files, networks, model)
-    try:
-        check_submodels(model)
-    except InputError as exc:
-        raise damaged(exc) from exc
-    return model
-
-
-def _restore_fallback(model: Any, content: dict[str, Any], found: dict[str, Any]) -> None:
-    """Put in the model behind the gate; an error if the manifest has one and the files do not."""
-    stored = [part for part in (FALLBACK, FALLBACK_MODEL) if part in found]
-    if len(stored) != (0 if content.get("gate") is None else 2):
+    fallback = [found[part] for part in (FALLBACK, FALLBACK_MODEL) if part in found]
+    if len(fallback) != (0 if content["gate"] is None else 2):
         raise StoreError(
             f"{MANIFEST} and the files disagree about a fallback: the model was changed or damaged"
         )
-    if stored:
-        model.fallback, model.fallback_model_ = found[FALLBACK], found[FALLBACK_MODEL]
-        try:
-            model.check_rule(model.rule_, model.unfitted_submodel())
-        except InputError as exc:
-            raise damaged(exc) from exc
+    if fallback:
+        model.fallback, model.fallback_model_ = fallback
+        model.check_rule(model.rule_, model.unfitted_submodel())
+    if networks is None:
+        model.estimators_ = [estimator(name) for name in submodels]
+    else:
+        require("torch", "loading networks", "partita[torch]")
+        from ..vision import from_bytes
+
+        name = next((name for name in files if name.startswith(NETWORKS)), None)
+        if name is None:
+            raise StoreError("the networks' file is missing: the stored model is incomplete")
+        if not hasattr(model, "classes_"):
+            raise StoreError(f"{MANIFEST} is damaged: a model of numbers has no networks")
+        columns = [model.columns_of(t) for t in range(len(model.partition_))]
+        networks_file = read_checked(read, name, files[name])
+        model.estimators_ = from_bytes(networks_file, networks, model.classes_, columns)
+    check_submodels(model)
+    return model
 
 
-def _facts(stored: dict[str, Any]) -> dict[str, Any]:
-    """What the manifest says about a file."""
-    if type(stored["bytes"]) is not int or stored["bytes"] < 0:
-        raise ValueError(f"a file has {str(stored['bytes'])[:40]} bytes")
-    return {"sha256": str(stored["sha256"]), "bytes": stored["bytes"]}
-
-
-def submodel_files(files: Files, n_submodels: int) -> list[str]:
-    """The submodels' files, in the order of the submodels; an error if one is missing or extra."""
-    numbered = {
-        name: SUBMODEL_FILE.fullmatch(name)
-        for name in files
-        if not name.startswith(OTHER_ESTIMATORS)
-    }
-    numbers = {name: int(found[1]) for name, found in numbered.items() if found is not None}
+def submodel_files(files: Collection[str], n_submodels: int) -> list[str]:
+    """Return the submodels' files, in their order; an error if one is missing or extra."""
+    names = [name for name in files if not name.startswith(OTHER_ESTIMATORS)]
+    numbers = {name: int(found[1]) for name in names if (found := SUBMODEL_FILE.fullmatch(name))}
     others = sum(any(name.startswith(part) for name in files) for part in OTHER_ESTIMATORS)
-    if len(files) - len(numbered) > others or sorted(numbers.values()) != list(
-        range(len(numbered))
-    ):
+    if len(files) - len(names) > others or sorted(numbers.values()) != list(range(len(names))):
         raise StoreError(
             f"the submodel files are not numbered from 0 on: {MANIFEST} was changed or damaged"
         )
@@ -210,20 +196,6 @@ def submodel_files(files: Files, n_submodels: int) -> list[str]:
             "incomplete"
         )
     return sorted(numbers, key=numbers.__getitem__)
-
-
-def _networks(read: Read, files: Files, facts: Any, model: Any) -> Any:
-    """Submodels that were trained jointly."""
-    require("torch", "loading networks", "partita[torch]")
-    from ..vision import from_bytes
-
-    name = next((name for name in files if name.startswith(NETWORKS)), None)
-    if name is None:
-        raise StoreError("the networks' file is missing: the stored model is incomplete")
-    if not hasattr(model, "classes_"):
-        raise StoreError(f"{MANIFEST} is damaged: a model of numbers has no networks")
-    columns = [model.columns_of(t) for t in range(len(model.partition_))]
-    return from_bytes(read_checked(read, name, files[name]), facts, model.classes_, columns)
 
 
 def _compare_versions(stored: Mapping[str, str]) -> None:
@@ -244,3 +216,83 @@ def _compare_versions(stored: Mapping[str, str]) -> None:
                 UserWarning,
                 stacklevel=5,
             )
+
+
+# ---- loaded submodels against the manifest ----
+
+
+def check_submodels(model: Ensemble) -> None:
+    """Refuse submodels that are not those of the manifest's columns, labels and settings."""
+    everything = list(range(model.n_features_in_))
+    for part in ("full_model_", "fallback_model_"):
+        _check_columns(model, getattr(model, part, None), everything)
+    if were_trained_jointly(model.estimators_):  # their facts are compared when they are read
+        return
+    leaves_out = isinstance(model, LeaveOutEnsemble)
+    masked = leaves_out and model.trusts_training
+    for t, submodel in enumerate(model.estimators_):
+        _check_columns(model, submodel, everything if masked else model.columns_of(t))
+        _check_labels(model, submodel)
+    if leaves_out:
+        rule, submodel = model.rule_, model.unfitted_submodel()
+        if isinstance(rule, PooledLabels) and rule.as_probabilities != hasattr(
+            submodel, "predict_proba"
+        ):
+            raise _contradiction("probabilities do not go with its estimator")
+        return
+    model.check_rule(model.rule_, model.unfitted_submodel())
+
+
+def _check_columns(model: Ensemble, submodel: Estimator, columns: list[int]) -> None:
+    """Compare the number of columns that a submodel was fitted on, and their names if it has any.
+
+    LightGBM counts columns that have no names, and writes an underscore for a space.
+    """
+    known = _learnt(submodel, "n_features_in_")
+    if known is not None and known != len(columns):
+        raise _contradiction(
+            f"a submodel was fitted on {known} columns, and the partition gives it {len(columns)}"
+        )
+    codes = getattr(submodel, "codes_", None) if isinstance(submodel, TableEstimator) else None
+    if codes is not None and any(
+        own and model.numeric_[column]  # no codes: a column without values
+        for own, column in zip(codes, columns, strict=True)
+    ):
+        raise _contradiction("the partition gives a submodel numbers where it learnt texts")
+    names, own = getattr(model, "feature_names_in_", None), _learnt(submodel, "feature_names_in_")
+    if names is None or own is None:
+        return
+    found, expected = (
+        [str(name).replace(" ", "_") for name in some]
+        for some in (own, [names[column] for column in columns])
+    )
+    counted = found == [f"Column_{k}" for k in range(len(found))]
+    if found != expected and not counted and {*map(str, own)} <= {*map(str, names)}:
+        raise _contradiction("the partition gives a submodel other columns than it was fitted on")
+
+
+def _check_labels(model: Ensemble, submodel: Estimator) -> None:
+    """Refuse a submodel that votes for labels which the model does not have."""
+    known = _learnt(submodel, "classes_")
+    if known is None or not hasattr(model, "classes_"):
+        return
+    try:
+        foreign = not np.isin(np.asarray(known), model.submodel_classes).all()
+    except (TypeError, ValueError):  # texts and numbers
+        foreign = True
+    if foreign:
+        raise _contradiction("a submodel votes for labels that are not the model's")
+
+
+def _learnt(submodel: Estimator, name: str) -> Array | None:
+    """Return what a submodel learnt; None where it does not say."""
+    try:
+        return getattr(submodel, name, None)
+    except Exception:  # a property of a user's estimator
+        return None
+
+
+def _contradiction(what: str) -> StoreError:
+    return StoreError(
+        f"{MANIFEST} and the files disagree, the model was changed or damaged: {what}"
+    )

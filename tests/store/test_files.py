@@ -1,12 +1,21 @@
-"""Files outside the model, larger than the manifest says, or exploding are not read."""
+"""Names are in the order of the submodels; files outside the model, or too large, are not read."""
 
+import hashlib
 import zipfile
 
 import pytest
 
 from partita import InputError, StoreError, store
-from partita.store import _archive
-from partita.store._archive import is_stored_model, open_archive, read_checked
+from partita.store import _files
+from partita.store._files import (
+    SUBMODEL_FILE,
+    StoredFile,
+    is_part,
+    is_stored_model,
+    open_archive,
+    read_checked,
+    submodel_name,
+)
 
 from .models import as_zip, change_manifest, first_submodel, swap_file
 
@@ -58,7 +67,7 @@ def test_an_archive_that_explodes_is_refused_whatever_its_manifest_says(
     saved, tmp_path, monkeypatch
 ):
     """A few kilobytes that say they are 30 MB, and are."""
-    monkeypatch.setattr(_archive, "ALWAYS_UNPACKED", 2**20)
+    monkeypatch.setattr(_files, "ALWAYS_UNPACKED", 2**20)
     swap_file(saved, first_submodel(saved), b"0" * (30 * 10**6))
     path = as_zip(saved, tmp_path / "bomb.zip")
     assert path.stat().st_size < 10**5
@@ -84,3 +93,35 @@ def test_what_is_no_model_is_refused(tmp_path):
     (tmp_path / "begun" / "unfinished").mkdir(parents=True)
     with pytest.raises(StoreError, match="is not finished: run it again"):
         store.load(tmp_path / "begun")
+
+
+# ---- names ----
+
+
+def test_a_name_holds_the_number_and_the_hash():
+    file = StoredFile.of(submodel_name(12), ".skops", b"content")
+    digest = hashlib.sha256(b"content").hexdigest()
+    assert file.name == f"submodel-0012-{digest[:16]}.skops"
+    assert SUBMODEL_FILE.fullmatch(file.name)[1] == "0012"
+    assert file.facts == {"sha256": digest, "bytes": 7}
+
+
+def test_names_are_unambiguous_beyond_ten_thousand_submodels():
+    file = StoredFile.of(submodel_name(12_345), ".skops", b"")
+    assert SUBMODEL_FILE.fullmatch(file.name)[1] == "12345"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("submodel-0000-0123456789abcdef.skops", True),
+        ("estimator-0123456789abcdef.skops", True),
+        ("full-model-0123456789abcdef.skops", True),
+        ("networks-0123456789abcdef.safetensors", True),
+        ("manifest.json", False),
+        ("submodel-notes.txt", False),
+        ("mine.skops", False),
+    ],
+)
+def test_only_files_of_models_are_parts(name, expected):
+    assert is_part(name) is expected
