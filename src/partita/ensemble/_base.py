@@ -567,10 +567,7 @@ class Ensemble(FittedEnsemble, BaseEstimator):
     # ---- certify ----
 
     def ballots_from(
-        self,
-        scores: Array,
-        fallback: Array | None = None,
-        abstentions: Abstentions | None = None,
+        self, scores: Array, fallback: Array | None = None, abstentions: Abstentions | None = None
     ) -> Ballots:
         gate = self.gate_
         rule = Gated(self.rule_, gate) if gate else self.rule_

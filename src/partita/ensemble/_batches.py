@@ -51,8 +51,7 @@ def check_batches(plan: Plan, batch_rows: int | None) -> None:
     if not hasattr(plan.estimator, "partial_fit"):
         raise InputError(
             f"batch_rows is given, but {type(plan.estimator).__name__} cannot learn from batches: "
-            "leave it out, or use LightGBM or an "
-            "estimator with partial_fit"
+            "leave it out, or use LightGBM or an estimator with partial_fit"
         )
 
 

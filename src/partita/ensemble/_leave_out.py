@@ -247,8 +247,7 @@ class LeaveOutEnsemble(Ensemble):
         if not isinstance(ballots.rule, PooledRule):
             raise InputError(
                 f"rule is {ballots.rule!r}, but models that leave units out are decided by "
-                "agreement alone: for another rule use a FeaturePartitionClassifier or "
-                "...Regressor"
+                "agreement alone: for another rule use a FeaturePartitionClassifier or ...Regressor"
             )
 
     def __sklearn_tags__(self) -> Tags:

@@ -173,10 +173,7 @@ class FittedEnsemble(Protocol):
         """
 
     def ballots_from(
-        self,
-        scores: Array,
-        fallback: Array | None = None,
-        abstentions: Abstentions | None = None,
+        self, scores: Array, fallback: Array | None = None, abstentions: Abstentions | None = None
     ) -> Ballots:
         """Return scores as ballots that bring this model's rule, and its units where they overlap.
 
@@ -240,11 +237,7 @@ class FittedEnsemble(Protocol):
         """
 
     def statement(
-        self,
-        prediction: Array,
-        tolerance: Size = None,
-        relative: Size = None,
-        around: Size = None,
+        self, prediction: Array, tolerance: Size = None, relative: Size = None, around: Size = None
     ) -> Statement | None:
         """Return what can be certified of each row.
 
@@ -295,11 +288,7 @@ class FittedEnsemble(Protocol):
         """
 
     def correct(
-        self,
-        prediction: Array,
-        truth: Array,
-        tolerance: Size = None,
-        relative: Size = None,
+        self, prediction: Array, truth: Array, tolerance: Size = None, relative: Size = None
     ) -> Array:
         """Return which predictions are right.
 

@@ -29,9 +29,8 @@ def check_settings(estimator: Estimator, random_state: object, strict: bool) -> 
     for name, part in parts_of(estimator):
         if isinstance(part, FrozenEstimator):
             raise SoundnessError(
-                f"{name} is a FrozenEstimator, which was fitted elsewhere, on columns that are "
-                "not its submodel's: give the estimator "
-                "itself, so that every submodel fits its own"
+                f"{name} is a FrozenEstimator, which was fitted elsewhere, on columns that are not "
+                "its submodel's: give the estimator itself, so that every submodel fits its own"
             )
         if not hasattr(part, "get_params") and _draws_at_random(part):
             warn_or_raise(
@@ -49,9 +48,8 @@ def check_settings(estimator: Estimator, random_state: object, strict: bool) -> 
             )
     if not hasattr(random_state, "__index__"):
         warn_or_raise(
-            f"random_state={random_state!r} gives other submodels at every fit, so the "
-            "proof holds only for the one drawn now: "
-            "give a number",
+            f"random_state={random_state!r} gives other submodels at every fit, so the proof holds "
+            "only for the one drawn now: give a number",
             strict,
         )
 

@@ -216,8 +216,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
         if rule.needs_scores and not has_scores(estimator):
             raise InputError(
                 f"rule {rule!r} compares scores, but {type(estimator).__name__} has neither "
-                "predict_proba nor decision_function: "
-                "use rule='plurality' or TopK"
+                "predict_proba nor decision_function: use rule='plurality' or TopK"
             )
 
     def _check_estimator(self, estimator: Estimator) -> None:
@@ -290,11 +289,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
         return np.asarray(self.classes_[ballots.rule.votes(ballots)])
 
     def statement(
-        self,
-        prediction: Array,
-        tolerance: Size = None,
-        relative: Size = None,
-        around: Size = None,
+        self, prediction: Array, tolerance: Size = None, relative: Size = None, around: Size = None
     ) -> Statement:
         if tolerance is not None or relative is not None:
             raise InputError(
@@ -314,11 +309,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
         return self._prove(ballots, table=table, cover=cover, time_limit=time_limit)
 
     def correct(
-        self,
-        prediction: Array,
-        truth: Array,
-        tolerance: Size = None,
-        relative: Size = None,
+        self, prediction: Array, truth: Array, tolerance: Size = None, relative: Size = None
     ) -> Array:
         return LabelStatement(truth).holds(prediction)
 
@@ -506,11 +497,7 @@ class ValueEnsemble(RegressorMixin, Ensemble):
         return np.asarray(ballots.rule.votes(ballots))
 
     def statement(
-        self,
-        prediction: Array,
-        tolerance: Size = None,
-        relative: Size = None,
-        around: Size = None,
+        self, prediction: Array, tolerance: Size = None, relative: Size = None, around: Size = None
     ) -> Statement | None:
         if tolerance is None and relative is None:
             return None
@@ -532,11 +519,7 @@ class ValueEnsemble(RegressorMixin, Ensemble):
         )
 
     def correct(
-        self,
-        prediction: Array,
-        truth: Array,
-        tolerance: Size = None,
-        relative: Size = None,
+        self, prediction: Array, truth: Array, tolerance: Size = None, relative: Size = None
     ) -> Array:
         bounds = bounds_around(prediction, None, None, tolerance, relative, truth)
         return BoundStatement(*bounds).holds(prediction)
