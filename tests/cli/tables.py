@@ -1,6 +1,6 @@
 """Tables and models for the commands' tests."""
 
-from partita.ensemble._full_model import fit_full_model
+from partita.ensemble._base import fit_full_model
 from partita.store._save import save
 from partita.workflow._training_table import open_training
 

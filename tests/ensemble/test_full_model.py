@@ -13,7 +13,7 @@ from partita import (
     LeaveOutRegressor,
 )
 from partita.ensemble import TableBoostingClassifier
-from partita.ensemble._full_model import fit_full_model, full_predictions
+from partita.ensemble._base import fit_full_model, full_predictions
 from partita.tables import open_table
 
 X, Y = load_wine(return_X_y=True)

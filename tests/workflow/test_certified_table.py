@@ -17,7 +17,7 @@ from partita import (
     criticality,
     search_rules,
 )
-from partita.ensemble._full_model import fit_full_model
+from partita.ensemble._base import fit_full_model
 from partita.rules import Plurality, RunOff, Tournament
 from partita.workflow import CertifiedTable
 from partita.workflow._summary import Summary

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.certificates import Counts
 from partita.ensemble import FixedVote
-from partita.ensemble._full_model import fit_full_model
+from partita.ensemble._base import fit_full_model
 from partita.metrics import certified_accuracy, certified_recall
 from partita.workflow import CertifiedTable
 from partita.workflow._summary import TRAINING_ROWS, Summary

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._base import FEW_ROWS, Ensemble
+    from ._base import FEW_ROWS, Ensemble, fit_full_model, full_predictions
     from ._batches import check_batches, fit_submodel
     from ._feature_partition import FeaturePartitionClassifier, FeaturePartitionRegressor
-    from ._full_model import fit_full_model, full_predictions
     from ._leave_out import LeaveOutClassifier, LeaveOutEnsemble, LeaveOutRegressor
     from ._one_pass import scores_rows_apart
     from ._plan import Plan, seeds, trains_jointly, were_trained_jointly

@@ -24,30 +24,32 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .._support import Array, Estimator, TableLike, on_one_thread, run_each
+from .._support import Array, Estimator, TableLike, exclusive, on_one_thread, run_each
 from ..ballots import Abstentions, Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import EmptyProofWarning, InputError, SubmodelWarning
 from ..partition import Columns, LeaveOut, Overlap, Partition, Units, choose_units
-from ..rules import Gated, Rule, with_silence
+from ..rules import Gated, Rule, Statement, with_silence
 from ..tables import Table, open_table
-from ._one_pass import TreeScore, one_pass
+from ._one_pass import one_pass
 from ._plan import (
     Plan,
     check_joint_settings,
     fit_jointly,
     joint_ballots,
+    seeds,
     trains_jointly,
     were_trained_jointly,
 )
 from ._protocol import FittedEnsemble
 from ._silent_sources import by_rows, completed, read_silence, without_silent_cells
 from ._soundness import (
-    GlobalGenerator,
     canaries,
+    check_generator,
     check_same_fit,
     check_same_scores,
     check_settings,
+    generator_state,
     is_balanced,
     sample_rows,
     shares_a_generator,
@@ -214,14 +216,14 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         owner = plan.owner(table.n_rows)
         order = [*range(len(plan)), *canaries(len(plan), table.n_rows)]  # fitted again at the end
         jobs = (plan.fit_arguments(table, target, owner, t) for t in order)
-        generator = GlobalGenerator()
+        before = generator_state()
         models = list(
             run_each(fit_one, jobs, self.n_jobs, len(plan), "fitted", self.verbose, plan.serial)
         )
         fitted, again = models[: len(plan)], models[len(plan) :]
         causes = [model.cause for model in fitted if isinstance(model, FixedVote)]
         self.warnings_ = warn_of_failures(causes, len(plan))
-        generator.check(self.strict)
+        check_generator(before, self.strict)
         return fitted, self._check_canaries(table, plan, fitted, again)
 
     def _check_canaries(
@@ -505,7 +507,7 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         found = one_pass(self, submodels, columns) if table.reads_apart else None
         if found is None:
             return None
-        return found.ballots(table, self._tree_score(), np.asarray(self.fixed_ballot_), masks)
+        return found.ballots(table, self._score(), np.asarray(self.fixed_ballot_), masks)
 
     def _scores_apart(self, table: Table, abstentions: Abstentions | None = None) -> Array:
         """Ask the submodels one by one; those that abstain in a row are not asked about it."""
@@ -577,6 +579,20 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         reach = np.asarray(self.partition_.incidence()) if overlap else None
         return Ballots(scores, rule, fallback, abstentions, reach)
 
+    def certificates(
+        self,
+        ballots: Ballots,
+        statement: Statement | None,
+        table: Table | None = None,
+        cover: str = "bound",
+        time_limit: float = 10.0,
+    ) -> Certificates:
+        bounds = [] if statement is None else [*statement.bounds.values()]
+        truth = getattr(statement, "truth", None)
+        return self._prove(
+            ballots, *bounds, truth=truth, table=table, cover=cover, time_limit=time_limit
+        )
+
     def _check_decision(self, ballots: Ballots) -> None:
         """Refuse a rule whose radius would not count this ensemble's units."""
 
@@ -592,8 +608,8 @@ class Ensemble(FittedEnsemble, BaseEstimator):
     ) -> Certificates:
         """Certify ballots by their rule, and say what silence cost.
 
-        ``about``: what the rule certifies of each row; ``truth`` goes into the certificates; where
-        ``known`` is false, the radius is -1.
+        ``about``: what the rule certifies of each row; ``truth`` goes into the certificates; with
+        ``known``, it is what is certified, and where that is false the radius is -1.
         """
         self._check_decision(ballots)
 
@@ -604,7 +620,10 @@ class Ensemble(FittedEnsemble, BaseEstimator):
             return self._in_units(proof)
 
         proof = certify(ballots, slice(None), cover=cover, time_limit=time_limit)
-        found = self._in_users_terms(replace(proof, truth=truth))
+        own = self._in_users_terms(proof.prediction)
+        prediction = own if known is None or truth is None else truth
+        runner_up = None if proof.runner_up is None else self._in_users_terms(proof.runner_up)
+        found = replace(proof, prediction=prediction, runner_up=runner_up, truth=truth)
         if table is not None:
             found = replace(found, frame=table.frame, index=table.index)
         return with_silence(self.units_.names, ballots, found, proof.prediction, certify)
@@ -618,9 +637,15 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         # where units do not overlap, each reaches one submodel (or group) at most
         return recounted(proof, radius, self.counts_, proof.frontier)
 
-    def _in_users_terms(self, proof: Certificates) -> Certificates:
-        """Return the same proof, about what the user predicts."""
-        return proof
+    def decide(self, ballots: Ballots) -> Array:
+        return self._in_users_terms(ballots.rule.decide(ballots))
+
+    def votes(self, ballots: Ballots) -> Array:
+        return self._in_users_terms(ballots.rule.votes(ballots))
+
+    def _in_users_terms(self, predicted: Array) -> Array:
+        """Return what a rule predicts as the user knows it."""
+        return np.asarray(predicted)
 
     def intervals(self, ballots: Ballots) -> dict[int, tuple[Array, Array]]:
         return {}
@@ -671,10 +696,6 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         """Return the function that makes a submodel's ballot from its columns."""
         raise NotImplementedError
 
-    def _tree_score(self) -> TreeScore:
-        """Return the function that makes ballots from the sums of a submodel's flat trees."""
-        raise NotImplementedError
-
     def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
         """Return warnings for a model that predicts one label for nearly all training rows.
 
@@ -688,3 +709,38 @@ class Ensemble(FittedEnsemble, BaseEstimator):
 
 def _routing_enabled() -> bool:
     return bool(get_config()["enable_metadata_routing"])
+
+
+# ---- one model on all columns, for comparison: it proves nothing ----
+
+
+def fit_full_model(ensemble: Estimator, X: TableLike, y: Target) -> Estimator:
+    """Fit the ensemble's estimator on all columns; None where it fails."""
+    settings = {"label_attacks": None, "on_failure": "vote", "strict": False, "fallback": None}
+    whole = clone(ensemble)
+    whole.set_params(**{name: settings[name] for name in settings if name in whole.get_params()})
+    table, target, plan = whole.plan(X, y)
+    plan = replace(plan, columns=[list(range(table.n_columns))], names=["the model on all columns"])
+    _, *arguments = plan.fit_arguments(table, target, None, 0)
+    submodel = clone(plan.estimator)
+    submodel.set_params(**seeds(submodel, plan.seed, 0))
+    with exclusive(plan.serial):
+        fitted = fit_one(submodel, *arguments)  # with all threads: nothing is proven of it
+    return None if isinstance(fitted, FixedVote) else fitted
+
+
+def full_predictions(ensemble: FittedEnsemble, table: Table) -> Array | None:
+    """Return the full model's predictions; None where there is no such model or it fails."""
+    model = getattr(ensemble, "full_model_", None)
+    model = ensemble.full_member if model is None else model
+    if model is None or isinstance(model, FixedVote):
+        return None
+    try:
+        predicted = np.asarray(model.predict(table.take_all()))
+    except MemoryError:
+        raise
+    except Exception:  # it is for comparison only
+        return None
+    if hasattr(ensemble, "classes_") and wants_integers(model):
+        return np.asarray(ensemble.classes_[predicted.astype(np.int64)])
+    return predicted

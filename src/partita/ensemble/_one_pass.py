@@ -6,8 +6,7 @@ column is encoded on its own, by the encoding of the submodels that own it, and 
 are added up in their order.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -16,7 +15,7 @@ from .._support import Array, Estimator
 from ..tables import Table, table_columns
 from ._flat_trees import FlatTrees
 from ._protocol import FittedEnsemble
-from ._submodels import FixedVote
+from ._submodels import FixedVote, Score
 from ._table_estimators import (
     TableBoostingClassifier,
     TableBoostingRegressor,
@@ -29,16 +28,14 @@ FLAT = (TableBoostingClassifier, TableBoostingRegressor, TableTreesClassifier, T
 ROWS = 16384  # at once
 MOST_NODES = 2**22  # of all trees, which are held once more: 110 MB
 
-TreeScore = Callable[[TableEstimator, Array], Array]  # a submodel, and the sums of its trees
 
+class _Summed:
+    """A submodel that predicts from the sums of its trees."""
 
-@dataclass(frozen=True)
-class _Alike:
-    """Submodels that turn the sums of their trees into scores in the same way."""
-
-    submodels: list[int]
-    example: TableEstimator
-    sums: Array  # of each submodel, where its sums stand among all
+    def __init__(self, model: TableEstimator) -> None:
+        self.predict = lambda sums: model._outputs(sums)[:, 0]
+        if hasattr(model, "classes_"):
+            self.predict_proba, self.classes_ = model._outputs, model.classes_
 
 
 class OnePass:
@@ -79,8 +76,9 @@ class OnePass:
             position += n_sums
         self.columns = sorted({column for column, _, _ in self._readers})
         self._trees = FlatTrees.joined(parts)
+        # submodels that turn sums into scores alike: which, an example, and where their sums stand
         self._alike = [
-            _Alike([t for t, _, _ in same], same[0][1], np.array([sums for *_, sums in same]))
+            ([t for t, _, _ in same], _Summed(same[0][1]), np.array([sums for *_, sums in same]))
             for same in alike.values()
         ]
 
@@ -92,17 +90,17 @@ class OnePass:
             encoded[:, place] = model._encode_column(read[column], k)
         return encoded
 
-    def scores(self, encoded: Array, score: TreeScore) -> Iterator[tuple[list[int], Array]]:
+    def scores(self, encoded: Array, score: Score) -> Iterator[tuple[list[int], Array]]:
         """Yield the scores of submodels that are alike: (rows, submodels, ...)."""
         sums = self._trees.sums(encoded)
-        for same in self._alike:
-            n_rows, (n_models, n_sums) = len(sums), same.sums.shape
-            flat = np.ascontiguousarray(sums[:, same.sums]).reshape(n_rows * n_models, n_sums)
-            scored = score(same.example, flat)
-            yield same.submodels, scored.reshape(n_rows, n_models, *scored.shape[1:])
+        for submodels, example, places in self._alike:
+            n_rows, (n_models, n_sums) = len(sums), places.shape
+            flat = np.ascontiguousarray(sums[:, places]).reshape(n_rows * n_models, n_sums)
+            scored = score(example, flat)
+            yield submodels, scored.reshape(n_rows, n_models, *scored.shape[1:])
 
     def ballots(
-        self, table: Table, score: TreeScore, fixed: Array, masks: Sequence[list[int]] | None = None
+        self, table: Table, score: Score, fixed: Array, masks: Sequence[list[int]] | None = None
     ) -> Array | None:
         """Return all submodels' ballots, (rows, submodels, ...); None where a value is refused.
 
@@ -111,7 +109,7 @@ class OnePass:
         table : Table
             Rows with all columns.
         score : callable
-            Makes scores of a submodel and the sums of its trees.
+            Makes scores of a submodel and its rows.
         fixed : array
             The ballot of a submodel that could not be fitted.
         masks : sequence of lists of int, optional

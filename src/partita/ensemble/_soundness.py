@@ -170,27 +170,25 @@ def check_same_scores(before: Array, after: Array, name: str) -> None:
     )
 
 
-class GlobalGenerator:
-    """Notices draws from numpy's global generator, which depend on whatever was drawn before.
+def generator_state() -> tuple[object, ...]:
+    """Return the state of numpy's global generator.
 
     Python's own generator is not watched: clusters draw from it for their own purposes during a
     fit.
     """
-
-    def __init__(self) -> None:
-        self._before = _state()
-
-    def check(self, strict: bool) -> None:
-        """Warn, or raise if ``strict``, if something was drawn since."""
-        if _state() != self._before:
-            warn_or_raise(
-                "numpy's global generator was drawn from while the submodels were fitted, so "
-                "their votes depend on more than their columns: give everything in the estimator "
-                "a random_state",
-                strict,
-            )
-
-
-def _state() -> tuple[object, ...]:
     name, keys, *rest = np.random.get_state(legacy=True)
     return name, np.asarray(keys).tobytes(), *rest
+
+
+def check_generator(before: tuple[object, ...], strict: bool) -> None:
+    """Warn, or raise if ``strict``, if something was drawn from numpy's global generator since.
+
+    What is drawn there depends on what was drawn before.
+    """
+    if generator_state() != before:
+        warn_or_raise(
+            "numpy's global generator was drawn from while the submodels were fitted, so their "
+            "votes depend on more than their columns: give everything in the estimator a "
+            "random_state",
+            strict,
+        )

@@ -194,7 +194,8 @@ def class_scores(model: Estimator, X: TableLike, classes: Array) -> Array:
     Log-probabilities where it has them, else decision values, else one-hot votes.
     """
     if hasattr(model, "predict_proba"):
-        scores = _log_probabilities(model.predict_proba(X))
+        shares = np.asarray(model.predict_proba(X), dtype=np.float64)
+        scores = np.log(np.maximum(shares.reshape(len(shares), -1), SMALLEST))
     elif hasattr(model, "decision_function"):
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         if scores.ndim == 1 or scores.shape[1] == 1:
@@ -211,16 +212,6 @@ def class_scores(model: Estimator, X: TableLike, classes: Array) -> Array:
     return scores_as_ballots(scores, own, classes)
 
 
-def _log_probabilities(probabilities: Array) -> Array:
-    shares = np.asarray(probabilities, dtype=np.float64)
-    return np.asarray(np.log(np.maximum(shares.reshape(len(shares), -1), SMALLEST)))
-
-
-def tree_scores(model: Estimator, sums: Array, classes: Array) -> Array:
-    """Return the scores of a classifier of flat trees, from the sums of these."""
-    return scores_as_ballots(_log_probabilities(model._outputs(sums)), model.classes_, classes)
-
-
 def scores_as_ballots(scores: Array, own: Array, classes: Array) -> Array:
     """Arrange scores (..., own classes) as float32 ballots (..., all classes), all finite."""
     with np.errstate(over="ignore"):
@@ -233,13 +224,5 @@ def scores_as_ballots(scores: Array, own: Array, classes: Array) -> Array:
 
 def values(model: Estimator, X: TableLike, stand_in: float) -> Array:
     """Return a regressor's predictions as float64 (rows,), ``stand_in`` where not finite."""
-    return _finite(np.asarray(model.predict(X), dtype=np.float64).reshape(-1), stand_in)
-
-
-def tree_values(model: Estimator, sums: Array, stand_in: float) -> Array:
-    """Return the values of a regressor of flat trees, from the sums of these."""
-    return _finite(model._outputs(sums)[:, 0], stand_in)
-
-
-def _finite(predicted: Array, stand_in: float) -> Array:
+    predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
     return np.where(np.isfinite(predicted), predicted, stand_in)

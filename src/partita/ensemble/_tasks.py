@@ -30,21 +30,18 @@ from ..rules import (
 )
 from ..tables import Table
 from ._base import Ensemble
-from ._full_model import FALLBACK, check_fallback, fit_fallback
-from ._one_pass import TreeScore
-from ._plan import Plan
+from ._plan import Plan, trains_jointly
 from ._protocol import Size
 from ._silent_sources import by_rows, without_silent_cells
-from ._soundness import wants_integers
+from ._soundness import shares_a_generator, wants_integers
 from ._submodels import (
     FLOOR,
     FixedVote,
     Score,
     class_scores,
+    fit_one,
     has_scores,
     score_one,
-    tree_scores,
-    tree_values,
     values,
 )
 from ._target import Target, numbers_or_missing, numeric_target, read_labels
@@ -53,6 +50,7 @@ NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is 
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell
 
 
+FALLBACK = "the fallback (of all columns)"
 CURE = "fewer submodels, another rule or a larger prior"
 
 
@@ -211,7 +209,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
             )
         self._check_estimator(estimator)
         if self.fallback is not None:
-            check_fallback(self.fallback)
+            self._check_fallback()
             check_gate(rule, self.gate_, overlapping=self.spread > 1)
         if rule.needs_scores and not has_scores(estimator):
             raise InputError(
@@ -234,25 +232,49 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
     def _score(self) -> Score:
         return partial(class_scores, classes=self.submodel_classes)
 
-    def _tree_score(self) -> TreeScore:
-        return partial(tree_scores, classes=self.submodel_classes)
-
     def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
         decided = ballots.rule.decide(ballots)
         common = float(np.unique(y, return_counts=True)[1].max() / len(y))
         return constant_warnings(decided, self.classes_, common, self.constant_cure)
 
-    # ---- the fallback ----
+    # ---- the fallback: a model on all columns, for rows where the vote proves little ----
+    #
+    # The owner of one column may own all that it says, so no certificate may depend on its scores.
+    # It reads what submodels read, and nothing of it reaches a submodel: it is fitted after them.
 
     @property
     def gate_(self) -> int:
         return 0 if self.fallback is None else int(self.gate)
 
+    def _check_fallback(self) -> None:
+        """Refuse a fallback that is no classifier of its own."""
+        name = type(self.fallback).__name__
+        if is_regressor(self.fallback):
+            raise InputError(f"fallback {name} is a regressor: give a classifier")
+        if trains_jointly(self.fallback):
+            raise InputError(
+                f"fallback {name} trains submodels for sets of columns: give a classifier that "
+                "learns from all columns"
+            )
+
     def _fit_fallback(self, table: Table, y: Array, plan: Plan, sample_weight: object) -> None:
         if self.fallback is None:
             return
-        params = self._fit_params(self.fallback, y, sample_weight, "fallback")
-        self.fallback_model_ = fit_fallback(self.fallback, plan, table, y, params)
+        # Seeded and held to one thread as a submodel is. Under label attacks it learns from all
+        # rows whose label is known: the attacker may own it anyway.
+        whole = replace(
+            plan,
+            estimator=self.fallback,
+            columns=[list(range(table.n_columns))],
+            names=[FALLBACK],
+            label_attacks="rows" if plan.label_attacks else None,
+            serial=shares_a_generator(self.fallback),
+            as_integers=wants_integers(self.fallback),
+            fit_params=self._fit_params(self.fallback, y, sample_weight, "fallback"),
+        )
+        owner = np.zeros(table.n_rows, dtype=np.int64) if plan.label_attacks else None
+        job = whole.fit_arguments(table, y, owner, 0)
+        (self.fallback_model_,) = run_each(fit_one, [job], 1, 1, "", 0, whole.serial)
         if isinstance(self.fallback_model_, FixedVote):
             cause = self.fallback_model_.cause
             warnings.warn(f"{cause}; it casts a fixed vote", SubmodelWarning, stacklevel=3)
@@ -282,12 +304,6 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
 
     # ---- labels and proofs ----
 
-    def decide(self, ballots: Ballots) -> Array:
-        return np.asarray(self.classes_[ballots.rule.decide(ballots)])
-
-    def votes(self, ballots: Ballots) -> Array:
-        return np.asarray(self.classes_[ballots.rule.votes(ballots)])
-
     def statement(
         self, prediction: Array, tolerance: Size = None, relative: Size = None, around: Size = None
     ) -> Statement:
@@ -297,16 +313,6 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
                 "leave them out"
             )
         return LabelStatement(prediction)
-
-    def certificates(
-        self,
-        ballots: Ballots,
-        statement: Statement | None,
-        table: Table | None = None,
-        cover: str = "bound",
-        time_limit: float = 10.0,
-    ) -> Certificates:
-        return self._prove(ballots, table=table, cover=cover, time_limit=time_limit)
 
     def correct(
         self, prediction: Array, truth: Array, tolerance: Size = None, relative: Size = None
@@ -333,11 +339,8 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
             ballots, positions, **about, table=table, cover=cover, time_limit=time_limit
         )
 
-    def _in_users_terms(self, proof: Certificates) -> Certificates:
-        """Return a rule's proof with labels for class indexes."""
-        runner_up = None if proof.runner_up is None else self.classes_[proof.runner_up]
-        prediction = self.classes_[proof.prediction] if proof.truth is None else proof.truth
-        return replace(proof, prediction=prediction, runner_up=runner_up)
+    def _in_users_terms(self, predicted: Array) -> Array:
+        return np.asarray(self.classes_[predicted])
 
 
 class ValueEnsemble(RegressorMixin, Ensemble):
@@ -485,16 +488,7 @@ class ValueEnsemble(RegressorMixin, Ensemble):
     def _score(self) -> Score:
         return partial(values, stand_in=float(self.fixed_ballot_))
 
-    def _tree_score(self) -> TreeScore:
-        return partial(tree_values, stand_in=float(self.fixed_ballot_))
-
     # ---- values and proofs ----
-
-    def decide(self, ballots: Ballots) -> Array:
-        return np.asarray(ballots.rule.decide(ballots))
-
-    def votes(self, ballots: Ballots) -> Array:
-        return np.asarray(ballots.rule.votes(ballots))
 
     def statement(
         self, prediction: Array, tolerance: Size = None, relative: Size = None, around: Size = None
@@ -503,20 +497,6 @@ class ValueEnsemble(RegressorMixin, Ensemble):
             return None
         bounds = bounds_around(prediction, None, None, tolerance, relative, around)
         return BoundStatement(*bounds)
-
-    def certificates(
-        self,
-        ballots: Ballots,
-        statement: Statement | None,
-        table: Table | None = None,
-        cover: str = "bound",
-        time_limit: float = 10.0,
-    ) -> Certificates:
-        assert isinstance(statement, BoundStatement)
-        about, truth = (statement.lower, statement.upper), statement.truth
-        return self._prove(
-            ballots, *about, truth=truth, table=table, cover=cover, time_limit=time_limit
-        )
 
     def correct(
         self, prediction: Array, truth: Array, tolerance: Size = None, relative: Size = None
