@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError, fit_parquet, store
-from partita.attacks._files import audit_file
+from partita.attacks._audit import audit_file
 
 LEAKY = """
 import numpy as np

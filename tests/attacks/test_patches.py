@@ -6,8 +6,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
 from partita.attacks._claims import Claims
-from partita.attacks._evasion import Evader
-from partita.attacks._patches import POSITIONS, patch_attacks
+from partita.attacks._evasion import POSITIONS, Evader
 from partita.attacks._table import AttackedTable
 from partita.datasets import load_digits
 
@@ -23,7 +22,7 @@ def evader():
 
 
 def test_a_patch_is_a_square_of_pixels(evader):
-    survives, attacks = patch_attacks(evader, 2)
+    survives, attacks = evader.patches(2)
     assert set(survives.tolist()) <= {0, 1}
     assert len(attacks) == POSITIONS
     honest = evader.table.table()
@@ -36,4 +35,4 @@ def test_a_patch_is_a_square_of_pixels(evader):
 
 
 def test_a_square_that_does_not_fit_is_not_tried(evader):
-    assert patch_attacks(evader, 9) is None
+    assert evader.patches(9) is None

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
@@ -25,8 +26,8 @@ def test_poison_is_written_into_r_units_of_training_and_rows(arrays, r):
         poison.kind for poison in poisons
     }
     for poison in poisons:
-        assert len(poison.units) == r
-        owned = attacker._columns(poison.units)
+        assert len(poison.units[0]) == r
+        owned = attacker.claims.columns_of(poison.units[0])
         for table, honest in ((poison.training, arrays[0]), (poison.table, arrays[2][:20])):
             changed = (table != honest).any(axis=0)
             assert set(np.flatnonzero(changed)) <= set(owned), poison.kind
@@ -36,9 +37,9 @@ def test_poison_is_written_into_r_units_of_training_and_rows(arrays, r):
 def test_a_backdoor_turns_the_submodels_it_owns(arrays):
     attacker = poisoner(arrays)
     poison = next(one for one in attacker.attacks(1, hostile=False) if one.kind == "backdoor")
-    model = poison.fit(attacker.claims.model)
+    model = clone(attacker.claims.model).fit(poison.training, poison.y)
     goal = attacker.claims.goals.of_rows(attacker.claims.ballots)[0]
-    owned = np.asarray(model.partition_.incidence())[poison.units].any(axis=0)
+    owned = np.asarray(model.partition_.incidence())[poison.units[0]].any(axis=0)
     votes = model.ballots(poison.table).scores.argmax(axis=2)
     assert (votes[:, owned] == goal[:, None]).mean() > 0.8
 
@@ -49,4 +50,4 @@ def test_labels_are_flipped_where_they_are_covered(arrays):
     flips = poisons["label flips"]
     assert len(flips.labels) == (flips.y != arrays[1]).sum() == 2
     both = poisons["backdoor and label flips"]
-    assert len(both.units) + len(both.labels) == 2
+    assert len(both.units[0]) + len(both.labels) == 2

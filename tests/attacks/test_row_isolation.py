@@ -9,7 +9,7 @@ from sklearn.datasets import load_diabetes
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.attacks import audit
 from partita.attacks._claims import Claims
-from partita.attacks._row_isolation import check_row_isolation
+from partita.attacks._isolation import check_row_isolation
 from partita.attacks._table import AttackedTable
 from partita.rules import Plurality
 

@@ -35,11 +35,13 @@ def test_right_at_the_tolerance_is_what_certificates_say(tolerance):
 
 
 def test_a_row_is_right_as_long_as_its_lead_is_not_below_zero():
-    y = np.round(np.random.default_rng(0).uniform(-5, 5, 400), 1)
+    rng = np.random.default_rng(0)
+    y = np.round(rng.uniform(-5, 5, 400), 1)
+    steps = rng.integers(-2, 3, 400) * np.spacing(np.abs(y) + 0.3)
 
     class Boundary:
         def predict(self, X):
-            return y + np.where(np.arange(400) % 2, 0.3, -0.3)
+            return y + np.where(np.arange(400) % 2, 0.3, -0.3) + steps
 
     scorer = Scorer(y, 0.3)
     right = scorer.right(Boundary().predict(None))

@@ -5,7 +5,7 @@ import pytest
 
 from partita import FeaturePartitionClassifier
 from partita.attacks import audit
-from partita.attacks._submodel_isolation import (
+from partita.attacks._isolation import (
     compare_ballots,
     one_unit_per_submodel,
     units_by_thirds,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from partita.attacks._training_isolation import _interleaved
+from partita.attacks._isolation import _interleaved
 
 from .leaky_estimators import RemembersInTraining, Restless
 

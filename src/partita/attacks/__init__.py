@@ -15,12 +15,9 @@ from ._any_model import (
     owned_columns,
     worst_fault,
 )
-from ._audit import audit
-from ._determinism import check_deterministic
-from ._files import audit_file
-from ._findings import TRUSTED_TRAINING, Audit, Line, read_audit
-from ._pipeline_checks import check_pipeline
-from ._replay import replay
+from ._audit import audit, audit_file, replay
+from ._findings import TRUSTED_TRAINING, Audit, read_audit
+from ._soundness_checks import check_deterministic, check_pipeline
 from ._table import AttackedTable
 from ._under_attack import AttackTable, under_attack
 

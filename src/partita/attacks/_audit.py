@@ -1,11 +1,13 @@
 """The audit: attacks that really rewrite, refit and predict, at every r up to the largest radius.
 
-It drives the attacks and checks of this package and knows none of their details.
+It drives the attacks and checks of this package, counts what changed, and repeats what broke a
+certificate.
 """
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,36 +15,37 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from .._support import Array, Progress, check_whole
+from .._support import Array, Estimator, PathLike, Progress, TableLike, check_whole
 from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
-from ..workflow import Summary
-from ._attack_log import AttackLog, RowTally
-from ._claims import Claims
-from ._evasion import Evader
-from ._findings import TRUSTED_TRAINING, Audit, Check
-from ._patches import SIDES, patch_attacks
-from ._pipeline_checks import check_pipeline
-from ._poisoning import CHOICE, Poison, Poisoner
-from ._submodel_isolation import check_rows, check_unchanged
-from ._table import AttackedTable
-from ._training_isolation import check_training
-from ._vote_options import unless_refused
+from ..tables import CsvOptions, sha256_of
+from ..workflow import TRAINING_ROWS, Summary, open_model, open_prediction_table
+from ._claims import Attack, Claims
+from ._evasion import SIDES, Evader
+from ._findings import TRUSTED_TRAINING, Audit, BrokenCertificate, Check, Line
+from ._isolation import check_rows, check_training, check_unchanged
+from ._poisoning import CHOICE, Poisoner
+from ._soundness_checks import check_pipeline
+from ._table import AttackedTable, Changes, unless_refused
 
 ATTACKS = ("evasion", "poisoning", "patches", "checks")
 ROWS = 200
+# JSON has these as texts; in columns that hold anything a NaN is a missing value
+NON_FINITE = {"nan": None, "inf": np.inf, "-inf": -np.inf}
+
+Choose = Callable[[TableLike, Array], Estimator]
 
 
 def audit(
     model: FittedEnsemble,
-    X: Any,
-    y: Any = None,
-    X_train: Any = None,
-    y_train: Any = None,
+    X: TableLike,
+    y: TableLike = None,
+    X_train: TableLike = None,
+    y_train: TableLike = None,
     *,
     tolerance: float | None = None,
     relative: float | None = None,
-    choose: Callable[[Any, Any], Any] | None = None,
+    choose: Choose | None = None,
     attacks: Sequence[str] = ATTACKS,
     rows: int = ROWS,
     most: int | None = None,
@@ -151,17 +154,17 @@ def audit(
         # what estimators say of an attacker's values: overflows, failures, no convergence
         warnings.simplefilter("ignore")
         claims = Claims(model, table.table(), y, tolerance, relative)
-        run = _AuditRun(claims, table, chosen, most, verbose, random_state, choose)
+        run = AuditRun(claims, chosen, most, choose, verbose)
         training = None if X_train is None else (AttackedTable(X_train), np.asarray(y_train))
         with run.progress:
-            run.carry_out(attacks, training)
+            run.carry_out(attacks, table, training, random_state)
         doubts = Summary.of(claims.certified, on_training).warnings()
         doubts += [TRUSTED_TRAINING] if model.trusts_training else []
     return Audit(
         model.counts_.what,
-        run.log.lines,
-        [*pipeline_checks, *run.log.checks],
-        run.log.broken,
+        run.lines,
+        [*pipeline_checks, *run.checks],
+        run.broken,
         time.monotonic() - started,
         warnings=doubts,
     )
@@ -177,9 +180,9 @@ def check_attacks(attacks: Sequence[str]) -> None:
 
 
 def _behind_pipeline(
-    pipeline: Pipeline, X: Any, X_train: Any, y_train: Any
-) -> tuple[Any, Any, Any, list[Check]]:
-    """A pipeline's ensemble, the tables as it sees them, and what is wrong with the steps."""
+    pipeline: Pipeline, X: TableLike, X_train: TableLike, y_train: TableLike
+) -> tuple[FittedEnsemble, TableLike, TableLike, list[Check]]:
+    """Return a pipeline's ensemble, the tables as it sees them, and checks of the steps."""
     name, checks = "the pipeline's steps do not mix columns", []
     if X_train is not None:
         with warnings.catch_warnings():
@@ -191,169 +194,369 @@ def _behind_pipeline(
     return pipeline.steps[-1][1], before.transform(X), transformed, checks
 
 
-def _choose_and_predict(choose: Callable[[Any, Any], Any], poison: Poison) -> Any:
-    """What is predicted after settings are chosen on an attacked training table."""
-    return poison.fit(choose(poison.training, poison.y)).predict(poison.table)
+class Tally:
+    """Which rows attacks of one kind have changed so far, and which are still right."""
+
+    def __init__(self, claims: Claims) -> None:
+        self.changed, self.broken = np.zeros((2, len(claims)), dtype=bool)
+        self.right = None if claims.truth is None else claims.correct(claims.prediction)
 
 
-class _AuditRun:
-    """The attacks and checks of one audit, and how far it is."""
+class AuditRun:
+    """The attacks and checks of one audit, what came of them, and how far it is.
+
+    Parameters
+    ----------
+    claims : Claims
+        What is certified of the rows.
+    positions : int array
+        The rows' positions in the user's table.
+    most : int, optional
+        The largest r.
+    choose : callable, optional
+        How settings were chosen.
+    verbose : int
+        1: progress.
+    """
 
     def __init__(
         self,
         claims: Claims,
-        table: AttackedTable,
         positions: Array,
-        most: int | None,
-        verbose: int,
-        seed: int,
-        choose: Callable[[Any, Any], Any] | None = None,
+        most: int | None = None,
+        choose: Choose | None = None,
+        verbose: int = 0,
     ) -> None:
-        self.claims, self.table, self.seed = claims, table, seed
-        self.choose = choose
-        self.log = AttackLog(claims, positions)
+        self.claims, self.positions, self.choose = claims, positions, choose
+        self.lines: list[Line] = []
+        self.checks: list[Check] = []
+        self.broken: list[BrokenCertificate] = []
         largest = int(min(claims.radius.max(initial=0), len(claims.model.partition_)))
         self.radii = range(1, (largest if most is None else min(largest, most)) + 1)
         self.progress = Progress("audited", len(ATTACKS), "parts", enabled=bool(verbose))
         self._parts_done = 0
+        self._fitted: tuple[Attack, Estimator] | None = None  # after the last poisoning
 
     def carry_out(
-        self, attacks: Sequence[str], training: tuple[AttackedTable, Array] | None
+        self,
+        attacks: Sequence[str],
+        table: AttackedTable,
+        training: tuple[AttackedTable, Array] | None,
+        seed: int,
     ) -> None:
-        """All requested attacks and checks; the model must be the same after them."""
-        claims, table, seed = self.claims, self.table, self.seed
+        """Carry out all requested attacks and checks; the model must be the same after them."""
+        claims, model = self.claims, self.claims.model
         if "evasion" in attacks or "patches" in attacks:
-            evader = Evader(claims, table, seed)
-            if "evasion" in attacks:
-                self._evasion(evader)
-            self._part_done()
-            if "patches" in attacks and claims.model.image_shape is not None:
+            evader, tallies = Evader(claims, table, seed), {"evasion": Tally(claims)}
+            for r in self.radii if "evasion" in attacks else ():
+                self.attack(evader.attacks(r), r, tallies, at_least=["evasion"])
+            self._parts_done += 1
+            if "patches" in attacks and model.image_shape is not None:
                 self._patches(evader)
         if "checks" in attacks:
             self._check(check_rows(claims, table, seed))
-        self._part_done()
+        self._parts_done += 1
         if training is not None:
-            if "poisoning" in attacks and not claims.model.trusts_training:
-                self._poisoning(Poisoner(claims, table, *training, seed))
-            self._part_done()
-            if self.choose is not None and not claims.model.trusts_training:
-                self._choice(self.choose, Poisoner(claims, table, *training, seed))
-            self._part_done()
+            if "poisoning" in attacks and not model.trusts_training:
+                poisoner, tallies = Poisoner(claims, table, *training, seed), {}
+                for r in self.radii:  # more of hostile values than one unit and the most add little
+                    self.attack(poisoner.attacks(r, r in (1, self.radii[-1])), r, tallies)
+            self._parts_done += 1
+            if self.choose is not None and not model.trusts_training:
+                self._attack_choice(self.choose, Poisoner(claims, table, *training, seed))
+            self._parts_done += 1
             if "checks" in attacks:
                 self._check(check_training(claims, table, *training, seed))
         if "checks" in attacks:
             self._check([check_unchanged(claims, table)])
         self.progress.update(len(ATTACKS), note="done")
 
-    def _evasion(self, evader: Evader) -> None:
-        tally, radius = RowTally(self.claims), self.claims.radius
-        for r in self.radii:
-            n_attacks = 0
-            for attack in evader.attacks(r):
-                self._note(f"evasion, r = {r}")
-                prediction = self._predict(self.claims.model, attack.table)
-                if prediction is not None:
-                    self.log.record(
-                        "evasion", r, prediction, tally, radius, attack.table, attack.units
-                    )
-                    n_attacks += 1
-            self.log.add_line(
-                "evasion", r, n_attacks, tally, radius, self.log.certified_accuracy(r)
-            )
-
     def _patches(self, evader: Evader) -> None:
         for side in SIDES:
-            certified = patch_attacks(evader, side)
-            if certified is None:
+            found = evader.patches(side)
+            if found is None:
                 break
-            survives, attacks = certified
-            name, tally = f"patch of {side} x {side}", RowTally(self.claims)
-            accuracy = None
-            if tally.right is not None:
-                accuracy = float(np.mean(tally.right & (survives >= 1)))
-            for attack in attacks:
-                self._note(name)
-                prediction = self._predict(self.claims.model, attack.table)
-                if prediction is not None:
-                    self.log.record(
-                        name, 1, prediction, tally, survives, attack.table, attack.units
-                    )
-            self.log.add_line(name, 1, len(attacks), tally, survives, accuracy)
+            radius, attacks = found
+            now = self.claims.correct_radius
+            right = None if now is None else np.where(now >= 0, radius, -np.inf)
+            self.attack(attacks, 1, {}, radius, right)
 
-    def _poisoning(self, poisoner: Poisoner) -> None:
-        """Hostile values are tried with one unit and with the most: more of them add little."""
-        tallies: dict[str, RowTally] = {}
-        radius = self.claims.radius
-        for r in self.radii:
-            n_attacks: dict[str, int] = {}
-            last: Poison | None = None
-            for poison in poisoner.attacks(r, hostile=r in (1, self.radii[-1])):
-                self._note(f"{poison.kind}, r = {r}")
-                if last is None or poison.training is not last.training or poison.y is not last.y:
-                    fitted = self._refit(poison, r)
-                last = poison
-                prediction = None if fitted is None else self._predict(fitted, poison.table)
-                if prediction is None:
-                    continue
-                tally = tallies.setdefault(poison.kind, RowTally(self.claims))
-                units = [poison.units] * len(self.claims)
-                self.log.record(
-                    poison.kind, r, prediction, tally, radius, poison.table, units, poison
-                )
-                n_attacks[poison.kind] = n_attacks.get(poison.kind, 0) + 1
-            for kind, n in n_attacks.items():
-                accuracy = self.log.certified_accuracy(r)
-                self.log.add_line(kind, r, n, tallies[kind], radius, accuracy)
-
-    def _choice(self, choose: Callable[[Any, Any], Any], poisoner: Poisoner) -> None:
+    def _attack_choice(self, choose: Choose, poisoner: Poisoner) -> None:
         """Rewrite one unit in training, choose the settings again and fit them."""
-        claims, radius = self.claims, self.claims.radius
         honest = clone(choose(poisoner.training.table(), poisoner.y))
         honest.fit(poisoner.training.table(), poisoner.y)
-        if claims.broken(honest.predict(self.table.table())).any():
+        if self.claims.broken(honest.predict(poisoner.rows.table())).any():
             raise InputError(
                 "choose leads to another model than the one that is audited: give the procedure "
                 "that its settings were chosen by, and a model fitted on X_train with what it chose"
             )
-        tally, n_attacks = RowTally(claims), 0
-        for poison in poisoner.attacks_on_choice():
-            self._note(f"{poison.kind}, unit {n_attacks}")
-            prediction = unless_refused(_choose_and_predict, choose, poison)
-            if prediction is not None:
-                units = [poison.units] * len(claims)
-                self.log.record(
-                    poison.kind, 1, prediction, tally, radius, poison.table, units, poison
-                )
-                n_attacks += 1
-        self.log.add_line(CHOICE, 1, n_attacks, tally, radius, self.log.certified_accuracy(1))
+        self.attack(
+            poisoner.attacks_on_choice(), 1, {CHOICE: Tally(self.claims)}, at_least=[CHOICE]
+        )
 
-    def _refit(self, poison: Poison, r: int) -> Any:
-        """The model, fitted on the poisoned table; None where a submodel refuses that.
+    def attack(
+        self,
+        attacks: Iterable[Attack],
+        r: int,
+        tallies: dict[str, Tally],
+        radius: Array | None = None,
+        correct_radius: Array | None = None,
+        at_least: Sequence[str] = (),
+    ) -> None:
+        """Carry out attacks with at most r units, and sum up each kind in a line.
+
+        Tallies go on from smaller r. ``radius`` and ``correct_radius`` are the claims' own, where
+        an attack has none of its own kind. Kinds of ``at_least`` get a line though none was tried.
+        """
+        claims = self.claims
+        if radius is None:
+            radius, correct_radius = claims.radius, claims.correct_radius
+        n_attacks = dict.fromkeys(at_least, 0)
+        for attack in attacks:
+            self._note(f"{attack.kind}, r = {r}")
+            model = self._attacked_model(attack, r)
+            prediction = None if model is None else unless_refused(model.predict, attack.table)
+            if prediction is not None:  # an error is not a changed prediction
+                tally = tallies.setdefault(attack.kind, Tally(claims))
+                self.record(attack, r, prediction, tally, radius)
+                n_attacks[attack.kind] = n_attacks.get(attack.kind, 0) + 1
+        certified = radius >= r
+        right = None if correct_radius is None else float(np.mean(correct_radius >= r))
+        for kind, n in n_attacks.items():
+            tally = tallies[kind]
+            self.lines.append(
+                Line(
+                    kind,
+                    r,
+                    n,
+                    len(claims),
+                    int(tally.changed.sum()),
+                    int(certified.sum()),
+                    int((tally.broken & certified).sum()),
+                    None if tally.right is None else float(tally.right.mean()),
+                    right,
+                )
+            )
+
+    def record(
+        self, attack: Attack, r: int, prediction: Array, tally: Tally, radius: Array
+    ) -> None:
+        """Count what one attack changed, and keep every certified prediction that changed."""
+        claims = self.claims
+        now = claims.broken(prediction)
+        tally.changed |= now
+        if tally.right is not None:
+            tally.right &= claims.correct(prediction)
+        tally.broken |= now & (radius >= r)
+        rows = np.flatnonzero(now & (radius >= r))
+        if not len(rows):
+            return
+        attacked = AttackedTable(attack.table)
+        training = None if attack.training is None else AttackedTable(attack.training)
+        for row in rows.tolist():
+            columns = claims.columns_of(attack.units[row])
+            training_values: dict[str, TableLike] = {}
+            if training is not None:
+                training_values = {training.names[c]: training.columns[c] for c in columns}
+                if attack.labels:
+                    training_values["y"] = attack.y
+            self.broken.append(
+                BrokenCertificate(
+                    attack.kind,
+                    r,
+                    int(self.positions[row]),
+                    int(radius[row]),
+                    tuple(claims.model.units_.names[unit] for unit in attack.units[row]),
+                    tuple(attack.labels),
+                    claims.prediction[row],
+                    prediction[row],
+                    {attacked.names[c]: attacked.columns[c][row] for c in columns},
+                    training_values,
+                )
+            )
+
+    def _attacked_model(self, attack: Attack, r: int) -> Estimator:
+        """Return the model, fitted again if training is poisoned; None where it refuses that.
 
         A model that is found unsound is a failed check.
         """
+        if attack.training is None:
+            return self.claims.model
+        if self._fitted is not None:
+            last, model = self._fitted
+            if attack.training is last.training and attack.y is last.y:
+                return model
+        model = None
         try:
-            return unless_refused(poison.fit, self.claims.model)
+            model = unless_refused(self._refit, attack)
         except SoundnessError as exc:
             problem = f"it fails: {type(exc).__name__}: {exc}"
-            self.log.checks.append(Check(f"fitted again after {poison.kind}, r = {r}", problem))
-            return None
+            self.checks.append(Check(f"fitted again after {attack.kind}, r = {r}", problem))
+        self._fitted = attack, model
+        return model
 
-    @staticmethod
-    def _predict(model: FittedEnsemble, table: Any) -> Any:
-        """Predictions after an attack; None where a submodel refuses the rows.
-
-        An error is not a changed prediction.
-        """
-        return unless_refused(model.predict, table)
+    def _refit(self, attack: Attack) -> Estimator:
+        model: Estimator = self.claims.model
+        if attack.kind == CHOICE and self.choose is not None:
+            model = self.choose(attack.training, attack.y)
+        return clone(model).fit(attack.training, attack.y)
 
     def _check(self, checks: Iterable[Check]) -> None:
         for check in checks:
             self._note(check.name)
-            self.log.checks.append(check)
+            self.checks.append(check)
 
     def _note(self, what: str) -> None:
         self.progress.update(self._parts_done, note=what)
 
-    def _part_done(self) -> None:
-        self._parts_done += 1
+
+def audit_file(
+    model: PathLike,
+    data: PathLike,
+    training: PathLike | None = None,
+    *,
+    tolerance: float | None = None,
+    relative: float | None = None,
+    attacks: tuple[str, ...] = ATTACKS,
+    rows: int = ROWS,
+    most: int | None = None,
+    seed: int = 0,
+    trusted: tuple[str, ...] = (),
+    verbose: int = 1,
+    jobs: int | None = None,
+    csv: CsvOptions | None = None,
+) -> Audit:
+    """Audit a stored model on a table in a file.
+
+    ``training`` is the table that the model was fitted on; ``data`` serves as such where its
+    content is the same.
+    """
+    check_attacks(attacks)  # before the work begins
+    stored = open_model(model, trusted, jobs)
+    source = open_prediction_table(stored, data, csv=csv)
+    known = stored.about.get("data") or {}
+    if training is None and stored.is_training_table(data):
+        training = data
+    if training is not None and known and not stored.is_training_table(training):
+        raise InputError(
+            f"training {str(training)!r} is not the table that the model was fitted on "
+            f"({known.get('name')}): give that one"
+        )
+    X_train, y_train = (None, None) if training is None else stored.training_rows(training)
+    table = source.file.table(stored.schema.kinds)
+    findings = audit(
+        stored.model,
+        table.take_all(),
+        source.truth(source.file),
+        X_train,
+        y_train,
+        tolerance=tolerance,
+        relative=relative,
+        attacks=attacks,
+        rows=rows,
+        most=most,
+        random_state=seed,
+        verbose=verbose,
+    )
+    if source.on_training:
+        findings = replace(findings, warnings=[TRAINING_ROWS, *findings.warnings])
+    return replace(findings, of={"model": stored.digest, "data": sha256_of(data)})
+
+
+def replay(
+    broken: Mapping[str, Any],
+    model: FittedEnsemble,
+    X: TableLike,
+    X_train: TableLike = None,
+    y_train: TableLike = None,
+    *,
+    choose: Choose | None = None,
+) -> Any:
+    """Repeat an attack, and return what the model predicts for the row after it.
+
+    Parameters
+    ----------
+    broken : mapping
+        One of the entries under "broken" in an audit's JSON.
+    model : FeaturePartitionClassifier or FeaturePartitionRegressor
+        The fitted ensemble.
+    X : array-like or DataFrame of shape (n_samples, n_features)
+        The table whose row was attacked.
+    X_train : array-like or DataFrame of shape (n_train, n_features), optional
+        The training data, for attacks that rewrote it.
+    y_train : array-like of shape (n_train,), optional
+        Its labels or values.
+    choose : callable, optional
+        How settings were chosen, as :func:`audit` takes it; for attacks on the choice.
+
+    Returns
+    -------
+    label or float
+        The prediction after the attack; it was certified to be ``broken["before"]``, or within the
+        tolerance of it.
+
+    Raises
+    ------
+    InputError
+        If the training data or ``choose`` is needed and missing, or a column is not in the table.
+
+    See Also
+    --------
+    audit : Finds what can be repeated.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.attacks import replay
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=3).fit(X, y)
+    >>> attack = {"row": 0, "labels": [], "row_values": {"2": 6.0}, "training_values": {}}
+    >>> int(replay(attack, clf, X))
+    0
+    """
+    rewrites_training = broken["training_values"] or broken["labels"]
+    if rewrites_training and X_train is None:
+        raise InputError("X_train is missing: this attack rewrote the training data")
+    is_choice = broken.get("attack") == CHOICE
+    if is_choice and choose is None:
+        raise InputError("choose is missing: after this attack, settings were chosen again")
+    row = AttackedTable(X).take(np.array([int(broken["row"])]))
+    if rewrites_training:
+        training, changes = AttackedTable(X_train), dict(broken["training_values"])
+        y = np.asarray(changes.pop("y", y_train))
+        attacked = training.table(_columns(training, changes))
+        if is_choice and choose is not None:
+            model = choose(attacked, y)
+        model = clone(model).fit(attacked, y)
+    values = {name: [value] for name, value in broken["row_values"].items()}
+    return model.predict(row.table(_columns(row, values)))[0]
+
+
+def _columns(table: AttackedTable, changes: Mapping[str, Any]) -> Changes:
+    """Return values as JSON gave them, in the types of their columns."""
+    columns: Changes = {}
+    for name, values in changes.items():
+        if name not in table.names:
+            raise InputError(
+                f"X lacks the column {name!r} that the attack rewrote: give the table that was "
+                "audited"
+            )
+        column = table.names.index(name)
+        if table.is_bytes(column):
+            columns[column] = np.asarray(values, dtype=np.uint8)
+        elif table.is_numeric(column) and all(map(_is_number, values)):
+            columns[column] = np.array([float(value) for value in values])
+        else:
+            objects = np.empty(len(values), dtype=object)
+            objects[:] = [
+                NON_FINITE.get(value, value) if isinstance(value, str) else value
+                for value in values
+            ]
+            columns[column] = objects
+    return columns
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and value in NON_FINITE)
