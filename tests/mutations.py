@@ -482,7 +482,7 @@ BUGS = [
     ),
     Bug(
         "bounds: a share of the largest value",
-        "rules/_statements.py",
+        "certificates.py",
         "width = width * np.abs(middle)",
         "width = width * np.abs(middle).max()",
         ("tests/ensemble/test_regressor.py",),

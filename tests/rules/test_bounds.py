@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.rules._statements import bounds_around, check_order, row_bound
+from partita.certificates import bounds_around, check_order, row_bound
 
 PREDICTION = np.array([10.0, -4.0, 0.0])
 TRUTH = [12.0, -2.0, 5.0]

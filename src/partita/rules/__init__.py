@@ -4,6 +4,7 @@ Ballots are what submodels say about rows; nothing here knows models or tables. 
 have an ensemble enter here, with :func:`certify`.
 """
 
+from ..certificates import BoundStatement, LabelStatement, Statement, bounds_around
 from ._agreement import Agreement, PooledLabels, PooledRule, PooledValues, blocks, supersets
 from ._base import GapRule, Rule, as_ballots, vote_shares
 from ._certify import RULES, certify, named_rule, rule_of
@@ -11,7 +12,6 @@ from ._gate import Gated, check_gate
 from ._median import Median
 from ._overlap import Reach
 from ._silence import with_silence
-from ._statements import BoundStatement, LabelStatement, Statement, bounds_around
 from ._votes import Plurality, RunOff, TopK, Tournament
 
 __all__ = [

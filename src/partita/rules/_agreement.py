@@ -14,12 +14,12 @@ groups count as attacked ones, and a set that is unanimous must leave them out t
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,11 +27,10 @@ from numpy.typing import ArrayLike
 from .. import kernels
 from .._support import Array, array_of, check_whole
 from ..ballots import Ballots
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, check_row_bounds
 from ..errors import InputError
 from ._base import Rule, Settings, as_ballots, as_values, check_finite
 from ._silence import is_detected
-from ._statements import check_row_bounds
 
 SIDES = {"lower": -1, "mean": 0, "upper": 1}
 MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
@@ -286,6 +285,7 @@ def value_frontier(values: Array, design: Design, side: int, lower: Array, upper
 # ---- rules ----
 
 
+@dataclass(eq=False, repr=False)
 class Agreement(Settings):
     """Predict the label on which all models that leave out some set of ``radius`` groups agree.
 
@@ -323,9 +323,8 @@ class Agreement(Settings):
     ([1, 1], [1, 0])
     """
 
-    def __init__(self, radius: int = 1, side: str = "lower") -> None:
-        self.radius = radius
-        self.side = side
+    radius: int = 1
+    side: str = "lower"
 
     def check(self) -> None:
         """Raise if a setting cannot be right."""
@@ -590,6 +589,7 @@ class PooledRule(Rule):
         return partial(np.full, (n_rows, self.n_groups), -1)
 
 
+@dataclass(eq=False, repr=False)
 class PooledLabels(PooledRule):
     """Labels by agreement of models that share members.
 
@@ -609,23 +609,14 @@ class PooledLabels(PooledRule):
         The group of each unit. By default every group is one unit.
     """
 
-    needs_scores = False
+    needs_scores: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        radius: int,
-        n_groups: int,
-        pools: Pools,
-        fallback: int | None = None,
-        as_probabilities: bool = True,
-        group_of_unit: Array | None = None,
-    ) -> None:
-        self.radius = radius
-        self.n_groups = n_groups
-        self.pools = pools
-        self.fallback = fallback
-        self.as_probabilities = as_probabilities
-        self.group_of_unit = group_of_unit
+    radius: int
+    n_groups: int
+    pools: Pools
+    fallback: int | None = None
+    as_probabilities: bool = True
+    group_of_unit: Array | None = None
 
     def __repr__(self) -> str:
         return repr(Agreement(self.radius))
@@ -719,6 +710,7 @@ class PooledLabels(PooledRule):
         return labels_breakable(votes, pattern.proving, size)
 
 
+@dataclass(eq=False, repr=False)
 class PooledValues(PooledRule):
     """Values by agreement of models that share members.
 
@@ -736,19 +728,11 @@ class PooledValues(PooledRule):
         The group of each unit. By default every group is one unit.
     """
 
-    def __init__(
-        self,
-        radius: int,
-        n_groups: int,
-        pools: Pools,
-        side: str = "mean",
-        group_of_unit: Array | None = None,
-    ) -> None:
-        self.radius = radius
-        self.n_groups = n_groups
-        self.pools = pools
-        self.side = side
-        self.group_of_unit = group_of_unit
+    radius: int
+    n_groups: int
+    pools: Pools
+    side: str = "mean"
+    group_of_unit: Array | None = None
 
     def __repr__(self) -> str:
         return repr(Agreement(self.radius, self.side))

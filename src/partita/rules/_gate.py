@@ -8,7 +8,7 @@ gap certificate, and is proven of no other here (theory, section 12).
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Self
 
@@ -48,6 +48,7 @@ def check_gate(rule: Rule, gate: int, overlapping: bool) -> None:
         )
 
 
+@dataclass(eq=False, repr=False)
 class Gated(Rule):
     """A rule with a full model behind it, which answers where the rule proves less than ``gate``.
 
@@ -74,9 +75,8 @@ class Gated(Rule):
     ([0, 1], [1, 0])
     """
 
-    def __init__(self, rule: Rule, gate: int = 1) -> None:
-        self.rule = rule
-        self.gate = gate
+    rule: Rule
+    gate: int = 1
 
     def without_fitted_state(self) -> Self:
         return type(self)(self.rule.without_fitted_state(), self.gate)

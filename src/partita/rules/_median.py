@@ -1,6 +1,6 @@
 """The median of the submodels' values, for regression."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Self
@@ -11,16 +11,16 @@ from numpy.typing import ArrayLike
 from .. import kernels
 from .._support import Array, check_whole
 from ..ballots import Ballots
-from ..certificates import Certificates, Counts
+from ..certificates import Certificates, Counts, check_row_bounds
 from ..errors import InputError
 from ._base import GapRule, as_values
 from ._overlap import Reach, check_cover
 from ._silence import voters
-from ._statements import check_row_bounds
 
 LARGEST = np.finfo(np.float64).max
 
 
+@dataclass(eq=False, repr=False)
 class Median(GapRule):
     """Predict the lower median of the submodels' values.
 
@@ -59,9 +59,8 @@ class Median(GapRule):
     (2.0, 4.0)
     """
 
-    def __init__(self, stretch: float = 1.0, centre: float | None = None) -> None:
-        self.stretch = stretch
-        self.centre = centre
+    stretch: float = 1.0
+    centre: float | None = None
 
     def check(self) -> None:
         if not isinstance(self.stretch, Real) or not 1 <= self.stretch < np.inf:

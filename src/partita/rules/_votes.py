@@ -5,7 +5,7 @@ Nothing may be added to a gap that an attacker can move: head starts are constan
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Self, TypeGuard
 
@@ -78,6 +78,7 @@ class Plurality(GapRule):
         return kernels.gaps("plurality", scores, 0)
 
 
+@dataclass(eq=False, repr=False)
 class RunOff(Rule):
     """Let the two labels with the most votes meet in a second round.
 
@@ -112,8 +113,7 @@ class RunOff(Rule):
     ([0], [0])
     """
 
-    def __init__(self, exact: bool = False) -> None:
-        self.exact = exact
+    exact: bool = False
 
     def check(self) -> None:
         if not isinstance(self.exact, bool):
@@ -127,6 +127,7 @@ class RunOff(Rule):
         return kernels.runoff_frontier(scores, scores.shape[1] - 1)
 
 
+@dataclass(eq=False, repr=False)
 class Tournament(GapRule):
     """Let every pair of labels meet; the label whose worst duel is best wins.
 
@@ -177,17 +178,10 @@ class Tournament(GapRule):
     ([0], [1], [1])
     """
 
-    def __init__(
-        self,
-        margin: float | None = None,
-        prior: float | None = None,
-        offset: float | ArrayLike | Mapping[Any, float] | None = None,
-        shares: ArrayLike | None = None,
-    ) -> None:
-        self.margin = margin
-        self.prior = prior
-        self.offset = offset
-        self.shares = shares
+    margin: float | None = None
+    prior: float | None = None
+    offset: float | ArrayLike | Mapping[Any, float] | None = None
+    shares: ArrayLike | None = None
 
     def check(self) -> None:
         if self.margin is not None and not (_is_number(self.margin) and 0 <= self.margin < np.inf):
@@ -356,6 +350,7 @@ class Tournament(GapRule):
         return replace(proof, runner_up=np.where(runner_up < 0, proof.runner_up, runner_up))
 
 
+@dataclass(eq=False, repr=False)
 class TopK(Rule):
     """Certify that a given label stays among the k labels with the most votes.
 
@@ -388,8 +383,7 @@ class TopK(Rule):
     needs_scores: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = True
 
-    def __init__(self, k: int = 3) -> None:
-        self.k = k
+    k: int = 3
 
     def check(self) -> None:
         check_whole("k", self.k, 1)
