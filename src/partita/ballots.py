@@ -6,13 +6,16 @@ Abstentions are a mask beside the scores: rules leave the masked scores out, wha
 """
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ._support import Array
 from .errors import InputError
+
+if TYPE_CHECKING:
+    from .rules import Rule
 
 __all__ = ["Abstentions", "Ballots"]
 
@@ -116,7 +119,7 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
     """
 
     scores: Array
-    rule: Any = None  # a Rule; Any, so that users may call it without asking
+    rule: "Rule | None" = None
     fallback: Array | None = None
     abstentions: Abstentions | None = None
     reach: Array | None = None
@@ -151,6 +154,12 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: object, **options: object) -> Any:
         plain = [one.scores if isinstance(one, Ballots) else one for one in inputs]
         return getattr(ufunc, method)(*plain, **options)
+
+    @property
+    def own_rule(self) -> "Rule":
+        """The rule of the model that gave the ballots; an array from anywhere has none."""
+        assert self.rule is not None
+        return self.rule
 
     @property
     def shape(self) -> tuple[int, ...]:

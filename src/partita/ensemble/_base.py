@@ -614,7 +614,8 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         self._check_decision(ballots)
 
         def certify(some: Ballots, rows: Array | slice, **how: object) -> Certificates:
-            proof = some.rule.certify(some, *(one[rows] for one in about), **how)
+            certify_by: Callable[..., Certificates] = some.own_rule.certify
+            proof = certify_by(some, *(one[rows] for one in about), **how)
             if known is not None:
                 proof = replace(proof, radius=np.where(known[rows], proof.radius, -1))
             return self._in_units(proof)

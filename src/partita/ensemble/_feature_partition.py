@@ -19,6 +19,7 @@ class PartitionEnsemble(Ensemble):
 
     n_submodels: int | str
     rule: str | Rule
+    partition_: Partition | Overlap
 
     constant_cure: ClassVar[str] = CURE
     _parameter_constraints: ClassVar[dict[str, object]] = {

@@ -23,6 +23,7 @@ from ..rules import (
     BoundStatement,
     LabelStatement,
     Median,
+    PooledValues,
     Rule,
     Statement,
     bounds_around,
@@ -130,7 +131,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
             ``classes_``.
         """
         ballots = self.ballots(X, silent)
-        return np.asarray(ballots.rule.probabilities(ballots))
+        return np.asarray(ballots.own_rule.probabilities(ballots))
 
     def certify(
         self,
@@ -233,7 +234,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
         return partial(class_scores, classes=self.submodel_classes)
 
     def _constant_warnings(self, ballots: Ballots, y: Array) -> list[str]:
-        decided = ballots.rule.decide(ballots)
+        decided = ballots.own_rule.decide(ballots)
         common = float(np.unique(y, return_counts=True)[1].max() / len(y))
         return constant_warnings(decided, self.classes_, common, self.constant_cure)
 
@@ -323,7 +324,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
         self, ballots: Ballots, labels: Array, table: Table, cover: str, time_limit: float
     ) -> Certificates:
         """Certify given labels; one that is not among the classes has radius -1."""
-        if not ballots.rule.needs_labels:
+        if not ballots.own_rule.needs_labels:
             raise InputError(
                 f"labels is for rule=TopK(k); {self.rule_!r} certifies its own prediction"
             )
@@ -515,7 +516,9 @@ class ValueEnsemble(RegressorMixin, Ensemble):
 
     def _interval(self, ballots: Ballots, radius: int) -> tuple[Array, Array]:
         self._check_decision(ballots)
-        low, high = ballots.rule.interval(ballots, radius)
+        rule = ballots.rule
+        assert isinstance(rule, Median | PooledValues)
+        low, high = rule.interval(ballots, radius)
         return low, high
 
     def __sklearn_tags__(self) -> Tags:

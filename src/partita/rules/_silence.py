@@ -151,10 +151,10 @@ def with_silence(
     certify : callable
         Certifies ballots that have no abstentions, of some of the rows.
     """
-    abstentions, rule = ballots.abstentions, ballots.rule
+    abstentions = ballots.abstentions
     if abstentions is None or abstentions.units is None:
         return proof
-    assert rule is not None
+    rule = ballots.own_rule
     abstained = abstentions.submodels.sum(axis=1)
     without = np.array(proof.radius)
     rows = np.flatnonzero(abstained)

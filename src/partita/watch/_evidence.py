@@ -19,7 +19,7 @@ from ..ballots import Ballots
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..partition import Partition
-from ..rules import PooledLabels, PooledRule, TopK, blocks, supersets
+from ..rules import Median, PooledLabels, PooledRule, PooledValues, TopK, blocks, supersets
 
 ALL_SOURCES = "all sources"
 SHOWN_UNITS = 3  # of a submodel or group, in its name
@@ -173,7 +173,8 @@ def evidence(model: FittedEnsemble, ballots: Ballots) -> Evidence:
         proof = model.rule_.certify(ballots)
         together = (proof.radius < 1 + model.gate_).astype(np.float64)
     else:
-        low, high = ballots.rule.interval(ballots, 1)
+        assert isinstance(model.rule_, Median | PooledValues)
+        low, high = model.rule_.interval(ballots, 1)
         with np.errstate(over="ignore"):
             together = high - low
     always = np.ones((len(ballots), 1), dtype=bool)

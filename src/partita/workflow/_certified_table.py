@@ -80,7 +80,7 @@ class CertifiedTable:
     @property
     def rule(self) -> Rule:
         """Return the rule of the vote."""
-        rule: Rule = self.ballots.rule
+        rule = self.ballots.own_rule
         return rule.rule if isinstance(rule, Gated) else rule
 
     @property
