@@ -639,10 +639,10 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         return recounted(proof, radius, self.counts_, proof.frontier)
 
     def decide(self, ballots: Ballots) -> Array:
-        return self._in_users_terms(ballots.rule.decide(ballots))
+        return self._in_users_terms(ballots.own_rule.decide(ballots))
 
     def votes(self, ballots: Ballots) -> Array:
-        return self._in_users_terms(ballots.rule.votes(ballots))
+        return self._in_users_terms(ballots.own_rule.votes(ballots))
 
     def _in_users_terms(self, predicted: Array) -> Array:
         """Return what a rule predicts as the user knows it."""
