@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from partita.report._chart import chart, charts, references_of
+from partita.report._page import chart, charts, references_of
 
 
 @pytest.mark.parametrize(

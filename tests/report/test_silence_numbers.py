@@ -5,7 +5,7 @@ import pytest
 
 from partita import FeaturePartitionRegressor, LeaveOutClassifier
 from partita.report import gather, render
-from partita.report._silence_numbers import silence_numbers
+from partita.report._numbers import silence_numbers
 from partita.rules import Plurality, RunOff
 from partita.workflow import CertifiedTable
 

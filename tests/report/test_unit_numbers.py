@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita.report._unit_numbers import unit_numbers
+from partita.report._numbers import unit_numbers
 from partita.workflow import CertifiedTable
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from partita import store
 from partita.report import gather, render, write_report
-from partita.report._watch_numbers import watch_numbers
+from partita.report._numbers import watch_numbers
 from partita.store._reference_rates import write_rates
 from partita.watch import learn_usual, watch
 from partita.workflow import CertifiedTable, certify_file

@@ -1,51 +1,65 @@
 """The numbers of the report, as plain data: everything that the page shows is gathered here.
 
 They come from one certified table; what was found elsewhere (a sweep, an audit, the summary) is
-handed in. Nothing here knows HTML.
+handed in.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 import numpy as np
 
 from .. import __version__
-from .._support import Array, json_value
+from .._support import Array, JsonObject, json_value
+from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Certificates
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics import correct_radius, shares_at_radii
 from ..rules import PooledRule, TopK, named_rule
-from ..watch import ReferenceRates
+from ..watch import (
+    Disagreement,
+    ReferenceRates,
+    Watcher,
+    evidence,
+    source_names,
+    source_units,
+)
 from ..workflow import CertifiedTable
-from ._deciding_votes import column_heading
-from ._row_numbers import row_numbers
-from ._silence_numbers import silence_numbers
+from ._rows import DIGITS, column_heading, leave_out_numbers, row_numbers
 from ._statements import banners_of, criterion_of, price_of, statements_of
-from ._suspects import Disagreement, leave_out_numbers
 from ._sweep_numbers import sweep_numbers
-from ._unit_numbers import unit_numbers
-from ._watch_numbers import watch_numbers
 
 MOST_ROWS = 1000  # rows in the table; the curves are over all of them
 MOST_OWNED = 5  # attackers who own up to so many units are tried against all rows at once
-DIGITS = 6
 OTHER_RULES = ("tournament", "runoff", "plurality")  # whose curves are drawn beside the model's
+MOST_LYING, MOST_SILENT = 8, 12  # rows and columns of the table of silence
+SHADES = 10  # of its cells
+MOST_SOURCES = 200  # in the table of sources that contradict the outcome
+QUALITY: JsonObject = {  # what stands beside the shares, where it is known
+    "warnings": [],
+    "constant": None,
+    "full_model": None,
+    "recall": [],
+    "balanced": [],
+    "on_training": False,
+    "chosen": None,
+}
 
 
 def gather(
     certified: CertifiedTable,
     *,
     title: str,
-    origin: Mapping[str, Any] | None = None,
+    origin: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
-    sweep: Mapping[str, Any] | None = None,
-    audit: Mapping[str, Any] | None = None,
-    quality: Mapping[str, Any] | None = None,
+    sweep: JsonObject | None = None,
+    audit: JsonObject | None = None,
+    quality: JsonObject | None = None,
     usual: ReferenceRates | None = None,
     most_rows: int = MOST_ROWS,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Collect everything that the report shows.
 
     Parameters
@@ -149,7 +163,7 @@ def gather(
         "collective": _collective(stated, counted),
         "units": unit_numbers(stated, counted),
         "partition": _partition(model),
-        "rows": row_numbers(certified, stated, right, most_rows, DIGITS, disagreement),
+        "rows": row_numbers(certified, stated, right, most_rows, disagreement),
         "quality": _quality(quality or {}, len(model.failures_)),
         "sweep": None if sweep is None else sweep_numbers(sweep, DIGITS),
         "audit": None if audit is None else dict(audit),
@@ -161,45 +175,28 @@ def gather(
     return facts | {"default": _default_radius(facts), "at": statements_of(facts)}
 
 
-def _default_radius(facts: Mapping[str, Any]) -> int:
-    """The radius that the page opens with: 1, or 0 where nothing is proven at 1."""
+def _default_radius(facts: JsonObject) -> int:
+    """Return the radius that the page opens with: 1, or 0 where nothing is proven at 1."""
     if facts["curves"]:
         return int(facts["curves"][0]["share"][1] > 0)
     return min(1, len(facts["widths"]) - 1)
 
 
-def _quality(quality: Mapping[str, Any], failed: int) -> dict[str, Any]:
-    """The same with every key in place, as JSON has it; ``failed``: submodels that did."""
-    constant = quality.get("constant")
-    full_model = quality.get("full_model")
-    return {
-        "warnings": [str(text) for text in quality.get("warnings") or []],
-        "constant": constant
-        and {
-            "answer": json_value(constant["answer"], DIGITS),
-            "share": float(constant["share"]),
-        },
-        "full_model": None if full_model is None else float(full_model),
-        "recall": [
-            {
-                "label": json_value(one["label"]),
-                "rows": int(one["rows"]),
-                "share": json_value(one["share"]),
-                "predicted": one.get("predicted"),
-                "precision": json_value(one.get("precision") or []),
-                "kept": json_value(one.get("kept") or []),
-            }
-            for one in quality.get("recall") or []
-        ],
-        "balanced": json_value(quality.get("balanced") or []),
-        "on_training": bool(quality.get("on_training")),
-        "failed": failed,
-        "chosen": str(quality["chosen"]) if quality.get("chosen") else None,
-    }
+def _quality(quality: JsonObject, failed: int) -> JsonObject:
+    """Fill in what is not known of the quality; ``failed``: how many submodels did."""
+    given = {name: quality[name] for name in QUALITY if quality.get(name) is not None}
+    found = QUALITY | given | {"failed": failed}
+    if found["constant"]:
+        answer = json_value(found["constant"]["answer"], DIGITS)
+        found["constant"] = {"answer": answer, "share": float(found["constant"]["share"])}
+    counts: JsonObject = {"predicted": None, "precision": [], "kept": []}
+    found["recall"] = [counts | one for one in found["recall"]]
+    plain: JsonObject = json_value(found)
+    return plain
 
 
-def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[str, Any]]:
-    """The share certified at every radius, by the model's rule first, then by the other rules."""
+def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[JsonObject]:
+    """Return the share certified at every radius, by the model's rule, then by the other rules."""
     if proof is None:
         return []
     agreement = isinstance(certified.rule, PooledRule)
@@ -218,7 +215,7 @@ def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[dict[
 
 
 def _shares(proof: Certificates, truth: Array | None) -> list[float]:
-    """The share of rows with a radius of at least r, and right, where the truth is known.
+    """Return the share of rows with a radius of at least r, and right, where the truth is known.
 
     For r = 0 and up, to the first 0, and to r = 1 at least.
     """
@@ -227,14 +224,14 @@ def _shares(proof: Certificates, truth: Array | None) -> list[float]:
     return shares if shares[-1] == 0 and len(shares) > 1 else [*shares, 0.0]
 
 
-def _widths(certified: CertifiedTable) -> list[Any]:
-    """For values: the median width of the interval at r = 0 and up, while it is finite."""
+def _widths(certified: CertifiedTable) -> list[float]:
+    """Return the median width of values' intervals at r = 0 and up, while it is finite."""
     widths = [0.0, *(float(np.median(high - low)) for low, high in certified.intervals.values())]
     return [json_value(width, DIGITS) for width in widths if np.isfinite(width)]
 
 
-def _collective(stated: CertifiedTable, counted: Array | None) -> list[dict[str, Any]]:
-    """What one attacker who owns the same units everywhere can do to the counted rows."""
+def _collective(stated: CertifiedTable, counted: Array | None) -> list[JsonObject]:
+    """Return what one attacker who owns the same units everywhere can do to the counted rows."""
     names = stated.model.units_.names
     most = min(MOST_OWNED, len(names))
     if isinstance(stated.rule, PooledRule):  # beyond its radius nothing is proven
@@ -257,6 +254,124 @@ def _collective(stated: CertifiedTable, counted: Array | None) -> list[dict[str,
 
 
 def _partition(model: FittedEnsemble) -> list[list[str]]:
-    """The units of each submodel."""
+    """Return the units of each submodel."""
     names, partition = model.units_.names, model.partition_
     return [[names[unit] for unit in partition[t]] for t in range(len(partition))]
+
+
+def unit_numbers(stated: CertifiedTable, counted: Array | None) -> list[JsonObject]:
+    """Return the units, the most critical first.
+
+    ``critical``: in how many of the counted rows (all, if None) a unit could break the statement
+    alone; None where nothing is stated. ``agreement``: how often its submodels' votes fulfil the
+    statement; where units are left out, the ``group`` of each is given instead.
+    """
+    model = stated.model
+    critical, rule = stated.critical_units, stated.rule
+    agreement = stated.agreement()
+    groups = rule.unit_groups().tolist() if isinstance(rule, PooledRule) else None
+    names = getattr(model, "feature_names_in_", np.arange(model.n_features_in_))
+    rows = slice(None) if counted is None else counted
+    found = [
+        {
+            "name": model.units_.names[unit],
+            "columns": [str(names[column]) for column in model.units_.columns[unit]],
+            "submodels": np.flatnonzero(reach).tolist(),
+            "group": None if groups is None else groups[unit],
+            "critical": None if critical is None else int(critical[unit, rows].sum()),
+            # where units are left out, nearly all members see each unit
+            "agreement": _mean(agreement[reach]) if groups is None else None,
+        }
+        for unit, reach in enumerate(np.asarray(model.partition_.incidence()))
+    ]
+    return sorted(found, key=lambda one: (-(one["critical"] or 0), -(one["agreement"] or 0)))
+
+
+def _mean(shares: Array) -> float | None:
+    """Return the mean of the shares that are known; None where none is."""
+    known = shares[~np.isnan(shares)]
+    return float(known.mean()) if len(known) else None
+
+
+def silence_numbers(stated: CertifiedTable, right: Array | None) -> JsonObject | None:
+    """Return the shares of rows that survive r liars and m silent sources; None without silence.
+
+    ``right``: which rows are right now, where that is known; only those are counted.
+    """
+    proof = stated.proof
+    if proof is None or proof.frontier is None:
+        return None
+    counted = np.ones(len(proof), dtype=bool) if right is None else right
+    radius = np.where(counted, proof.radius, -1)
+    silent = np.where(counted, proof.silence_radius, -1)
+    n_lying = int(np.clip(radius.max(initial=0), 0, MOST_LYING))
+    n_silent = int(np.clip(silent.max(initial=0), 0, MOST_SILENT))
+    shares = [
+        [float((proof.survives(r, m) & counted).mean()) for m in range(n_silent + 1)]
+        for r in range(n_lying + 1)
+    ]
+    return {
+        "shares": shares,
+        "shades": [[round(SHADES * share) for share in line] for line in shares],
+        "median": None if not counted.any() else float(np.median(silent[counted])),
+        "now": None if proof.silence is None else str(proof.silence),
+    }
+
+
+def watch_numbers(certified: CertifiedTable, usual: ReferenceRates | None) -> JsonObject | None:
+    """Return how often each source contradicts; None where usual rates are needed and missing.
+
+    Rows are tested in their order. Rows in which a source is silent are left out.
+    """
+    model, ballots = certified.model, certified.ballots
+    if certified.silent_units is not None:
+        silent = certified.silent_units.any(axis=1)
+        ballots = replace(ballots[~silent], abstentions=None)
+    if not len(ballots):
+        return None
+    if usual is None:
+        if isinstance(model.rule_, PooledRule) or not hasattr(model, "classes_"):
+            return None  # suspects have a table of their own, and distances need thresholds
+        lines, false_alarms, every = _without_usual(model, ballots), None, 1
+    else:
+        watcher = Watcher(model, usual)
+        watcher.update(ballots)
+        found = watcher.result
+        lines = [one.to_dict() for one in found.sources[:-1]]
+        false_alarms, every = found.false_alarms, found.every
+    lines.sort(key=_most_changed_first)
+    shown: JsonObject = json_value(
+        {
+            "sources": lines[:MOST_SOURCES],
+            "more": max(0, len(lines) - MOST_SOURCES),
+            "rows": len(ballots),
+            "every": every,
+            "false_alarms": false_alarms,
+            "usual_rows": None if usual is None else usual.rows,
+            "alarms": [line["source"] for line in lines if line["alarm"] is not None],
+        }
+    )
+    return shown
+
+
+def _without_usual(model: FittedEnsemble, ballots: Ballots) -> list[JsonObject]:
+    found = evidence(model, ballots)
+    counted = found.counted.sum(axis=0).tolist()
+    contradictions = found.contradicts(np.zeros(len(counted))).sum(axis=0).tolist()
+    units = source_units(model)
+    return [
+        {
+            "source": name,
+            "units": units[t],
+            "counted": counted[t],
+            "contradictions": contradictions[t],
+            "rate": contradictions[t] / counted[t] if counted[t] else None,
+            "usual": None,
+            "alarm": None,
+        }
+        for t, name in enumerate(source_names(units))
+    ]
+
+
+def _most_changed_first(line: JsonObject) -> tuple[bool, float]:
+    return line["alarm"] is None, (line["usual"] or 0.0) - (line["rate"] or 0.0)

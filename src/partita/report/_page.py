@@ -3,17 +3,17 @@
 The template alone says everything for the radius that the page opens with; the script moves the
 radius, and sorts, finds and pages. Names and values belong to whoever wrote the table, so all of
 them are escaped: in HTML by the template, in the data by ``embedded``. The page allows no script
-but its own, by hash, and no connection at all.
+but its own, by hash, and no connection at all. Charts are SVG, drawn here.
 """
 
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-from .._support import require
-from ._chart import charts, references_of
+from .._support import JsonObject, require
 from ._statements import FULL_MODEL, estimate, interval, number, percent
 
 # What could end the script element, open a comment in it, or end a line in old JavaScript.
@@ -22,8 +22,14 @@ ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", 
 # of a row, for the script
 KEYS = ("row", "prediction", "truth", "right", "radius", "runner_up", "lead", "low", "high")
 
+LEFT, RIGHT, TOP, BOTTOM = 46, 14, 24, 42
+# the page shows the one that fits, so that its text stays legible
+WIDTHS = {"wide": 600, "narrow": 360}
+COLOURS = 7
+LINE = 15  # height of a line of text
 
-def render(facts: dict[str, Any]) -> str:
+
+def render(facts: JsonObject) -> str:
     """Write the report as one HTML text.
 
     Parameters
@@ -91,16 +97,16 @@ def render(facts: dict[str, Any]) -> str:
     return page
 
 
-def _envelope(sweep: dict[str, Any], what: str) -> list[dict[str, Any]]:
-    """The curves of a sweep, over the best of them."""
+def _envelope(sweep: JsonObject, what: str) -> list[JsonObject]:
+    """Return the curves of a sweep, over the best of them."""
     constant = sweep["constant"]
     references = [{"share": constant["share"], "name": "constant answer"}] if constant else []
     best = [*(entry["score"] for entry in sweep["best"]), 0]
     return charts(sweep["curves"], what, references=references, best=best)
 
 
-def _script_data(facts: dict[str, Any]) -> dict[str, Any]:
-    """What the script needs and the page's HTML does not say."""
+def _script_data(facts: JsonObject) -> JsonObject:
+    """Return what the script needs and the page's HTML does not say."""
     names = ("task", "what", "default", "at")
     return {name: facts[name] for name in names} | {
         **{
@@ -117,8 +123,8 @@ def _script_data(facts: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def embedded(facts: dict[str, Any]) -> str:
-    """The facts as JSON that can stand inside a script element."""
+def embedded(facts: JsonObject) -> str:
+    """Return the facts as JSON that can stand inside a script element."""
     text = json.dumps(facts, ensure_ascii=True, allow_nan=False)
     for letter, escape in ESCAPES.items():
         text = text.replace(letter, escape)
@@ -127,3 +133,125 @@ def embedded(facts: dict[str, Any]) -> str:
 
 def _hash(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+# ---- step curves as the coordinates of an SVG: the script only moves the marker ----
+
+
+def references_of(quality: JsonObject) -> list[JsonObject]:
+    """Return what certified accuracy must be compared with."""
+    found = []
+    if quality["constant"]:
+        found.append({"share": quality["constant"]["share"], "name": "constant answer"})
+    if quality["full_model"] is not None:
+        found.append({"share": quality["full_model"], "name": FULL_MODEL})
+    return sorted(found, key=lambda one: -one["share"])
+
+
+def charts(curves: Sequence[JsonObject], what: str, **more: Any) -> list[JsonObject]:
+    """Return the chart for wide and for narrow places."""
+    return [{"name": name, **chart(curves, what, width, **more)} for name, width in WIDTHS.items()]
+
+
+def chart(
+    curves: Sequence[JsonObject],
+    what: str,
+    width: int,
+    references: Sequence[JsonObject] = (),
+    best: Sequence[float] | None = None,
+    marked: bool = False,
+) -> JsonObject:
+    """Return where everything in a drawing goes.
+
+    Parameters
+    ----------
+    curves : sequence of mappings
+        ``name`` and ``share`` at every radius.
+    what : str
+        What the radius counts.
+    width : int
+        Of the drawing.
+    references : sequence of mappings, default=()
+        Shares to compare with, the largest first.
+    best : sequence of float, optional
+        One more curve, drawn broad below the others.
+    marked : bool, default=False
+        Whether the first curve is the main one, with a marker that moves along it.
+    """
+    height = round(max(250, 0.56 * width))
+    last = max(1, *(len(curve["share"]) - 1 for curve in curves))
+    bottom, end = height - BOTTOM, width - RIGHT
+
+    def x(r: int) -> float:
+        return round(LEFT + r / last * (end - LEFT), 1)
+
+    def y(share: float) -> float:
+        return round(TOP + (1 - share) * (bottom - TOP), 1)
+
+    def steps(shares: Sequence[float]) -> str:
+        return f"M {x(0)} {y(shares[0])}" + "".join(
+            f" H {x(r)} V {y(share)}" for r, share in enumerate(shares) if r
+        )
+
+    lines = [
+        {"colour": k % COLOURS, "main": marked and k == 0, "path": steps(curve["share"])}
+        for k, curve in enumerate(curves)
+    ]
+    first = curves[0]["share"]
+    levels = [
+        {"y": y(one["share"]), "text": f"{one['name']} {percent(one['share'])}"}
+        for one in references
+    ]
+    names = _labelled(levels, y(first[0]), LEFT, end, bottom)
+
+    def mark(r: int) -> dict[str, float]:
+        """Place the marker and its text: above, or below if a line's name is there."""
+        at = y(first[r] if r < len(first) else 0)
+        text_y = max(TOP + 14.0, at - 9)
+        taken = any(abs(name["text_y"] - text_y) < LINE for name in names)
+        return {
+            "x": x(r),
+            "y": at,
+            "text_y": round(at + 20 if taken and at + 20 < bottom else text_y, 1),
+        }
+
+    return {
+        "width": width,
+        "height": height,
+        "left": LEFT,
+        "end": end,
+        "top": TOP,
+        "bottom": bottom,
+        "grid": [
+            {"y": y(share), "text": f"{100 * share:g} %"} for share in (0, 0.25, 0.5, 0.75, 1)
+        ],
+        "ticks": [
+            {"x": x(r), "text": r}
+            for r in range(0, last + 1, max(1, -(-last * 36 // (end - LEFT))))
+        ],
+        "axis": f"radius: {what} an attacker owns",
+        "lines": lines[::-1],  # the first on top
+        "best": None if best is None else steps(best),
+        "references": names,
+        "marks": [mark(r) for r in range(last + 1)] if marked else [],
+    }
+
+
+def _labelled(
+    lines: Sequence[JsonObject], curve_starts: float, left: float, end: float, bottom: float
+) -> list[JsonObject]:
+    """Return level lines with their names where the falling curve leaves room.
+
+    That is on the right, above a line that is higher than the curve's start, and on the left, below
+    any other.
+    """
+    found = []
+    for above, x, anchor in ((True, end, "end"), (False, left + 6, "start")):
+        limit = bottom  # no label comes below this
+        on_this_side = [line for line in lines if (line["y"] < curve_starts) is above]
+        for line in reversed(on_this_side):  # from the lowest up
+            below = line["y"] + LINE
+            text_y = below if not above and below <= limit else min(line["y"] - 6, limit)
+            limit = text_y - LINE
+            found.append({**line, "x": x, "anchor": anchor, "text_y": round(text_y, 1)})
+    return found

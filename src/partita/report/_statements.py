@@ -4,10 +4,9 @@ One criterion holds for a whole page: what a prediction must do to count as unch
 (``criterion_of``).
 """
 
-from collections.abc import Mapping
 from math import sqrt
-from typing import Any
 
+from .._support import JsonObject
 from ..ensemble import failure_banner
 from ..workflow import TRAINING_ROWS
 
@@ -18,18 +17,19 @@ FULL_MODEL = "one model on all columns"
 
 
 def percent(share: float) -> str:
-    """A share in %; 100.0 only where it is all."""
+    """Format a share in %; 100.0 only where it is all."""
     return f"{100 * share if share == 1 else min(100 * share, 99.9):.1f} %"
 
 
-def number(value: Any) -> str:
-    """A value as the page's script would write it: whole numbers without a point."""
-    whole = isinstance(value, float) and value == round(value) and abs(value) < 1e15
-    return str(int(value)) if whole else str(value)
+def number(value: object) -> str:
+    """Format a value as the page's script does: whole numbers without a point."""
+    if isinstance(value, float) and value == round(value) and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
-    """The 95 % interval (Wilson's, approximate) of a share counted on n independent rows."""
+    """Return the 95 % interval (Wilson's, approximate) of a share of n independent rows."""
     scale = 1 + SIGMA**2 / n
     middle = (share + SIGMA**2 / (2 * n)) / scale
     half = SIGMA * sqrt(share * (1 - share) / n + SIGMA**2 / (4 * n * n)) / scale
@@ -39,29 +39,29 @@ def wilson(share: float, n: int) -> tuple[float, float]:
 
 
 def interval(share: float, n: int) -> str:
-    """The same in words, in %."""
+    """Format the interval, in %."""
     low, high = wilson(share, n)
     return f"{100 * low:.1f} to {100 * high:.1f}"
 
 
 def estimate(share: float, n: int) -> str:
-    """A share with its sampling error."""
+    """Format a share with its sampling error."""
     return f"{percent(share)} ({sampling_error(share, n)})"
 
 
 def sampling_error(share: float, n: int) -> str:
-    """The sampling error of a share that was counted on n rows."""
+    """Describe the sampling error of a share that was counted on n rows."""
     return f"95 % interval {interval(share, n)}, {n:,} {'row' if n == 1 else 'rows'}"
 
 
-def _within(facts: Mapping[str, Any], what: str) -> str:
+def _within(facts: JsonObject, what: str) -> str:
     if facts["tolerance"] is not None:
         return f"within {facts['tolerance']:.12g} of {what}"
     return f"within {100 * facts['relative']:.12g} % of {what}"
 
 
-def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
-    """What every number of the page is about.
+def criterion_of(facts: JsonObject) -> dict[str, str]:
+    """Return what every number of the page is about.
 
     ``kind``: "label" (the prediction itself), "truth" (a value near the truth), "own" (a value near
     where it is now), or "interval" (values without a tolerance). ``short``: where a value must
@@ -96,8 +96,8 @@ def criterion_of(facts: Mapping[str, Any]) -> dict[str, str]:
     return {"kind": "truth", "short": near, "text": text}
 
 
-def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
-    """What must be read before any number; each thing once, though warnings may say it too."""
+def banners_of(facts: JsonObject) -> list[dict[str, str]]:
+    """Return what must be read before any number; each once, though warnings may repeat it."""
     quality = facts["quality"]
     found = []
     if quality["on_training"]:
@@ -116,20 +116,20 @@ def banners_of(facts: Mapping[str, Any]) -> list[dict[str, str]]:
     ]
 
 
-def statements_of(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The headline at every radius that the slider can be moved to."""
+def statements_of(facts: JsonObject) -> list[JsonObject]:
+    """Return the headline at every radius that the slider can be moved to."""
     if facts["curves"]:
         return [_share_at(facts, r, share) for r, share in enumerate(facts["curves"][0]["share"])]
     return [_width_at(facts, r, width) for r, width in enumerate(facts["widths"])]
 
 
-def _whatever(facts: Mapping[str, Any], r: int) -> str:
+def _whatever(facts: JsonObject, r: int) -> str:
     where = " of a row" if facts["only_rows"] else ""
     return f"whatever is written into any {r} of the {facts['total']:,} {facts['what']}{where}"
 
 
-def price_of(facts: Mapping[str, Any]) -> str:
-    """What the proof costs in accuracy, beside one model on all columns; "" if not known."""
+def price_of(facts: JsonObject) -> str:
+    """Describe the proof's cost in accuracy, beside one model on all columns; "" if not known."""
     full = facts["quality"]["full_model"]
     if full is None or not facts["known_truth"] or not facts["curves"]:
         return ""
@@ -140,7 +140,7 @@ def price_of(facts: Mapping[str, Any]) -> str:
     return f"{size} of accuracy" if points > 0 else f"none: {size} more accurate"
 
 
-def _share_at(facts: Mapping[str, Any], r: int, share: float) -> dict[str, Any]:
+def _share_at(facts: JsonObject, r: int, share: float) -> JsonObject:
     known = facts["known_truth"]
     return {
         "title": "What is proven" if r else "With nobody attacking",
@@ -152,8 +152,8 @@ def _share_at(facts: Mapping[str, Any], r: int, share: float) -> dict[str, Any]:
     }
 
 
-def _sentence(facts: Mapping[str, Any], r: int, share: float) -> str:
-    """What the large number counts; accuracy without an attack is not called proven."""
+def _sentence(facts: JsonObject, r: int, share: float) -> str:
+    """Describe what the large number counts; accuracy without an attack is not proven."""
     of = f"{round(share * facts['n_rows']):,} of {facts['n_rows']:,} predictions"
     of_labels = facts["criterion"]["kind"] == "label"
     if facts["known_truth"]:
@@ -169,14 +169,14 @@ def _sentence(facts: Mapping[str, Any], r: int, share: float) -> str:
     return f"{of} {stay}, {_whatever(facts, r)}."
 
 
-def _beaten(constant: Mapping[str, Any] | None, share: float) -> str:
+def _beaten(constant: JsonObject | None, share: float) -> str:
     if constant is None or constant["share"] < share:
         return ""
     return f"Always answering {number(constant['answer'])} does at least as well at this radius."
 
 
-def _collective(facts: Mapping[str, Any], r: int) -> str:
-    """What one attacker can do to all rows, as far as that was computed."""
+def _collective(facts: JsonObject, r: int) -> str:
+    """Describe what one attacker can do to all rows, as far as that was computed."""
     one = next((one for one in facts["collective"] if one["radius"] == r), None)
     if one is None:
         return ""
@@ -195,7 +195,7 @@ def _collective(facts: Mapping[str, Any], r: int) -> str:
     )
 
 
-def _width_at(facts: Mapping[str, Any], r: int, width: Any) -> dict[str, Any]:
+def _width_at(facts: JsonObject, r: int, width: float) -> JsonObject:
     half = f"half of the {facts['n_rows']:,} predictions stay inside of"
     return {
         "title": "What is proven" if r else "With nobody attacking",

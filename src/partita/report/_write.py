@@ -4,10 +4,9 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from .. import __version__
-from .._support import write_atomic
+from .._support import JsonObject, PathLike, write_atomic
 from ..attacks import read_audit
 from ..errors import InputError
 from ..selection import read_sweep
@@ -20,10 +19,10 @@ from ._page import render
 
 def write_report(
     certified: CertifiedFile,
-    out: Any,
-    sweep: Any = None,
+    out: PathLike,
+    sweep: PathLike | None = None,
     title: str | None = None,
-    audit: Any = None,
+    audit: PathLike | None = None,
 ) -> Path:
     """Write the report on a table that a stored model certified.
 
@@ -74,8 +73,6 @@ def write_report(
     >>> write_report(certified, folder / "report.html").name
     'report.html'
     """
-    assert certified.stored is not None
-    assert certified.file is not None
     stored, path = certified.stored, certified.file.path
     swept = None if sweep is None else read_sweep(sweep)
     target = stored.about.get("target")
@@ -105,7 +102,7 @@ def write_report(
     return place
 
 
-def origin_of(manifest: dict[str, Any]) -> dict[str, str]:
+def origin_of(manifest: JsonObject) -> dict[str, str]:
     """Where a stored model comes from: versions, seed, hashes."""
     about = manifest.get("about") or {}
     stored = {"model stored": _minute(str(manifest["stored"]))} if manifest.get("stored") else {}
