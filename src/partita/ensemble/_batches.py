@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.pipeline import Pipeline
 
-from .._support import Array, Estimator, TableLike
+from .._support import Array, Estimator, TableLike, check_whole
 from ..errors import InputError
 from ..tables import TEXT, Table
 from ._plan import Plan
@@ -33,14 +33,7 @@ def check_batches(plan: Plan, batch_rows: int | None) -> None:
     """Refuse ``batch_rows`` for an estimator that cannot learn from batches."""
     if batch_rows is None:
         return
-    if (
-        isinstance(batch_rows, bool)
-        or not isinstance(batch_rows, int | np.integer)
-        or batch_rows < 1
-    ):
-        raise InputError(
-            f"batch_rows is {batch_rows!r}: give a number of rows, 1 or above, or leave it out"
-        )
+    check_whole("batch_rows", batch_rows, 1)
     if reads_sequences(plan.estimator):
         return
     if plan.label_attacks == "labels":
@@ -119,32 +112,23 @@ def reads_sequences(estimator: Estimator) -> bool:
     Or a pipeline of an encoder for texts and such a LightGBM.
     """
     if isinstance(estimator, Pipeline):
-        return (
-            len(estimator.steps) == 2
-            and _passes_numbers_on(estimator[0])
-            and reads_sequences(estimator[1])
-        )
-    if not (
-        type(estimator).__module__ == "lightgbm.sklearn" and type(estimator).__name__ in LIGHTGBM
-    ):
+        two = len(estimator.steps) == 2
+        return two and _passes_numbers_on(estimator[0]) and reads_sequences(estimator[1])
+    kind = type(estimator)
+    if kind.__module__ != "lightgbm.sklearn" or kind.__name__ not in LIGHTGBM:
         return False
     return estimator.class_weight is None and not callable(estimator.objective)
 
 
 def _passes_numbers_on(step: Estimator) -> bool:
     """Whether this encodes the columns that are not numbers, and nothing else."""
-    return (
-        isinstance(step, ColumnTransformer)
-        and step.remainder == "passthrough"
-        and all(_selects_no_numbers(columns) for _, _, columns in step.transformers)
-    )
-
-
-def _selects_no_numbers(columns: object) -> bool:
-    return (
+    if not isinstance(step, ColumnTransformer) or step.remainder != "passthrough":
+        return False
+    return all(
         isinstance(columns, make_column_selector)
         and columns.dtype_exclude == "number"
         and columns.dtype_include is None
+        for _, _, columns in step.transformers
     )
 
 

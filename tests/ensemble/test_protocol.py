@@ -6,7 +6,14 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+)
+from partita.ensemble import FittedEnsemble
 from partita.rules import Median
 
 X, Y = load_wine(return_X_y=True)
@@ -73,3 +80,37 @@ def test_intervals_end_where_nothing_holds_a_value():
     low, high = REG.interval(TABLE, len(intervals) + 1)
     assert np.isinf(low).all()
     assert np.isinf(high).all()
+
+
+LABELS_ALONE = {"classes_", "submodel_classes"}
+LEFT_OUT = (
+    LeaveOutClassifier(GaussianNB(), n_groups=4).fit(X, NAMES),
+    LeaveOutRegressor(Ridge(), n_groups=4).fit(TABLE, TARGET),
+)
+
+
+@pytest.mark.parametrize("model", [CLF, REG, *LEFT_OUT], ids=lambda model: type(model).__name__)
+def test_every_estimator_fulfils_the_protocol(model):
+    """Names of columns are known where the table had any."""
+    promised = {name for name in vars(FittedEnsemble) if not name.startswith("_")}
+    promised |= FittedEnsemble.__annotations__.keys() - {"feature_names_in_"}
+    if model.task == "regression":
+        promised -= LABELS_ALONE
+    assert [name for name in sorted(promised) if not hasattr(model, name)] == []
+    assert len(promised) > 30
+
+
+@pytest.mark.parametrize("model", [CLF, REG, *LEFT_OUT], ids=lambda model: type(model).__name__)
+def test_a_submodel_alone_gives_its_part_of_the_ballots(model):
+    table = TABLE if model.task == "regression" else X
+    ballots = model.ballots(table)
+    for t in range(len(model.partition_)):
+        scores, failure = model.score_submodel(t, table[:, model.columns_of(t)])
+        assert failure == ""
+        # a matrix product is rounded by how its columns lie in memory
+        np.testing.assert_allclose(scores, ballots.scores[:, t], rtol=1e-9)
+
+
+def test_the_units_of_a_fit_are_known_before_it():
+    ensemble = FeaturePartitionClassifier(units=[0] * 7 + [1] * 6)
+    assert ensemble.units_of(X).columns == ensemble.fit(X, Y).units_.columns
