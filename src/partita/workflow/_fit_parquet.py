@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import copy
 from pathlib import Path
-from typing import Any
 
 from sklearn import get_config
 
-from .._support import Progress, log, run_each
+from .._support import JsonObject, PathLike, Progress, log, run_each
 from ..ensemble import (
     CANARY_CURE,
     Ensemble,
@@ -33,14 +32,14 @@ from ._training_table import TrainingTable, open_training
 
 
 def fit_parquet(
-    ensemble: Any,
-    data: Any,
+    ensemble: Ensemble,
+    data: PathLike,
     target: str,
-    out: Any,
+    out: PathLike,
     *,
     ignore: Sequence[str] = (),
     split: Split | None = None,
-    cluster: Any = None,
+    cluster: object = None,
     batch_rows: int | None = None,
 ) -> Path:
     """Fit an ensemble on a table in Parquet and store it, submodel by submodel.
@@ -122,13 +121,13 @@ def fit_parquet(
 
 def fit_training(
     training: TrainingTable,
-    ensemble: Any,
-    out: Any,
+    ensemble: Ensemble,
+    out: PathLike,
     *,
-    cluster: Any = None,
+    cluster: object = None,
     batch_rows: int | None = None,
     estimator: str | None = None,
-) -> tuple[Any, Path]:
+) -> tuple[Ensemble, Path]:
     """Fit and store; the ensemble without its submodels, and the folder that has all of it.
 
     ``estimator``: what the estimator is called in the manifest.
@@ -175,8 +174,8 @@ def _fit_missing(
     data: TrainingData,
     place: UnfinishedModel,
     batch_rows: int | None,
-    client: Any,
-    model: Any,
+    client: object,
+    model: Ensemble,
 ) -> list[StoredSubmodel]:
     """Fit the submodels that are not stored yet; returns all of them, in order."""
     stored = {t: found for t in range(len(plan)) if (found := place.find(t)) is not None}
@@ -202,7 +201,7 @@ def _check_refits(
     data: TrainingData,
     submodels: list[StoredSubmodel],
     batch_rows: int | None,
-    client: Any,
+    client: object,
     n_jobs: int | None,
 ) -> None:
     """Fit a few submodels again, beside others than the first time: they must be the same files."""
@@ -221,12 +220,12 @@ def _check_refits(
 
 
 def _resume_key(
-    model: Any,
+    model: Ensemble,
     plan: Plan,
-    about: dict[str, Any],
+    about: JsonObject,
     training: TrainingTable,
     batch_rows: int | None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Everything that the submodels depend on: where any of it differs, they would."""
     facts = to_manifest(model, {})
     del facts["stored"]  # the time of day decides nothing, nor do threads and progress

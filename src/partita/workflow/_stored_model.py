@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._support import Array, JsonObject, PathLike, Progress, TableLike, require
-from ..ensemble import DETECT, Ensemble, columns_that_may_lack
+from ..ensemble import DETECT, Ensemble, FittedEnsemble, columns_that_may_lack
 from ..errors import InputError
 from ..rules import TopK
 from ..store import digest, load_with_manifest
@@ -169,20 +169,22 @@ def open_model(
     return StoredModel(model, manifest, path)
 
 
-def known_kinds(model: Any) -> dict[str, str]:
+def known_kinds(model: FittedEnsemble) -> dict[str, str]:
     """Return the kinds of a model's columns; refuse one for which no file can be read."""
     if model.kinds_ is None:
         raise InputError(
             "the model was fitted on an array without column names: fit it on a frame, or with "
             "partita fit"
         )
+    kinds = {}
     for name, kind in model.kinds_.items():
         if kind is None:
             raise InputError(
                 f"the model's column {name!r} held something that no file gives back (a category "
                 "or a date): certify it in Python, or fit it with partita fit"
             )
-    return dict(model.kinds_)
+        kinds[name] = kind
+    return kinds
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .._support import Array
+from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..partition import UnitsFile, read_units
 from ..rules import Rule
@@ -127,7 +128,7 @@ class TrainingTable:
         self,
         estimator: str,
         hashes: dict[str, str] | None = None,
-        model: Any = None,
+        model: FittedEnsemble | None = None,
         fallback: str | None = None,
     ) -> dict[str, Any]:
         """What the stored model remembers of its data.
