@@ -44,11 +44,11 @@ def audit(content: bytes) -> None:
     read_audit(PLACE / "found.json")
 
 
-def sweep(content: bytes) -> None:
-    from partita.selection._sweep_file import read_sweep
+def choice(content: bytes) -> None:
+    from partita.selection import read_choice
 
-    (PLACE / "sweep.json").write_bytes(content)
-    read_sweep(PLACE / "sweep.json")
+    (PLACE / "choice.json").write_bytes(content)
+    read_choice(PLACE / "choice.json")
 
 
 def manifest(content: bytes) -> None:
@@ -95,9 +95,33 @@ SEEDS = {
             }
         ).encode()
     ],
-    sweep: [
+    choice: [
         json.dumps(
-            {"held_out": 10, "target": "y", "settings": [{"curve": [0.9, 0.5]}, {"curve": [1, 0]}]}
+            {
+                "rows": 10,
+                "target": "y",
+                "want": "accuracy",
+                "task": "classification",
+                "radius": None,
+                "counts": "3 columns",
+                "constant": {"answer": 1, "accuracy": 0.5, "balanced": 0.5},
+                "settings": [
+                    {
+                        "method": "partition",
+                        "options": {"submodels": 3},
+                        "radius": 1,
+                        "curve": [0.9, 0.5],
+                        "seconds": 1.0,
+                        "balanced_curve": [0.9, 0.5],
+                        "recall": {"a": [0.9]},
+                        "precision": {"a": [0.9]},
+                        "predicted": None,
+                        "median": 1.0,
+                        "nearly_constant": False,
+                        "warnings": [],
+                    }
+                ],
+            }
         ).encode()
     ],
     manifest: [],
@@ -112,7 +136,7 @@ def _run(name: str, runs: int) -> None:
     with atheris.instrument_imports(include=["partita"], exclude=["partita.kernels"]):
         import partita.attacks._findings
         import partita.partition._units_file
-        import partita.selection._sweep_file
+        import partita.selection._choice
         import partita.store
         import partita.tables._files
     target, corpus = TARGETS[name], PLACE / "corpus"

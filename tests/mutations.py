@@ -1025,7 +1025,7 @@ BUGS = [
     ),
     Bug(
         "offsets: certified by the rule that was fitted",
-        "selection/_offset_search.py",
+        "selection/_fitted.py",
         "        table = certified.under(moved)\n",
         "        table = certified\n",
         ("tests/selection/test_offset_search.py",),

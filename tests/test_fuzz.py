@@ -39,7 +39,7 @@ from partita.baselines import ablation_radius
 from partita.metrics import certified_accuracy, median_radius
 from partita.partition import read_units
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.selection._sweep_file import read_sweep
+from partita.selection import read_choice
 from partita.serve import make_app
 from partita.tables import open_file
 
@@ -336,7 +336,7 @@ def test_json_files(tmp_path_factory, content):
     path = tmp_path_factory.getbasetemp() / "fuzz.json"
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     told("audit.json", read_audit, path)
-    told("sweep.json", read_sweep, path)
+    told("choice.json", read_choice, path)
 
 
 # ---- the store ----

@@ -109,7 +109,7 @@ BAD = {
     ),
     "a strange sweep": (
         "report model test.parquet --sweep strange.json --out r.html",
-        "is not a sweep.json",
+        "is not a choice.json",
     ),
     "sweep without a tolerance": (
         "sweep fractions.csv --target y --out s",
@@ -121,7 +121,7 @@ BAD = {
     ),
     "sweep of too many": (
         "sweep train.csv --target diagnosis --submodels 99 --out s",
-        "each must lie between 1 and",
+        "each must be from 1 to",
     ),
     "sweep of no rule": (
         "sweep train.csv --target diagnosis --rules best --out s",
@@ -203,7 +203,7 @@ def test_debug_shows_the_traceback(monkeypatch):
 def test_help_and_version(partita):
     code, out, _ = partita("--help")
     assert code == 0
-    for command in ("demo", "fit", "certify", "sweep", "report", "data", "serve"):
+    for command in ("demo", "fit", "certify", "choose", "sweep", "report", "data", "serve"):
         assert command in out
         assert partita(command, "--help")[0] == 0
     assert partita("--version")[:2] == (0, "0.1.0\n")
@@ -314,4 +314,4 @@ def test_an_interrupted_sweep_resumes(held, partita):
     code, _, err = partita(*SWEEP_HELD, "--out", "s")
     assert code == 0
     assert "3 submodels (1 of 2, finished by an earlier run)" in err
-    assert sorted(path.name for path in (held / "s").iterdir()) == ["sweep.json", "sweep.png"]
+    assert sorted(path.name for path in (held / "s").iterdir()) == ["choice.json", "choice.png"]

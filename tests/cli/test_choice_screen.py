@@ -27,7 +27,7 @@ def test_the_recommended_command_works(partita, wine, tmp_path):
     assert "one model on all columns, no proof" in text
     assert "always answering 1" in text
     assert ("the price of the proof is" in text) != ("the proof costs no accuracy" in text)
-    command = shlex.split(text.rpartition("Next: ")[2])
+    command = shlex.split(text.rpartition("Next, for r = 1: ")[2])
     assert command[:2] == ["partita", "fit"]
     command[-1] = str(tmp_path / "model")
     code, text, error = partita(*command[1:])
@@ -53,9 +53,8 @@ def test_json_has_the_frontier_and_a_wish_moves_the_point(partita, wine, tmp_pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--want", "certified"), "want goes with --radius"),
         (("--groups", "5"), "groups goes with --radius"),
-        (("--radius", 1, "--rules", "plurality"), "rules does not go with --radius"),
+        (("--want", "certified", "--score", "balanced"), "two names of one option"),
         (("--radius", 1, "--want", "all"), "want is 'all'"),
         (("--radius", 7), "radius is 7, which needs at least 15 units"),
     ],

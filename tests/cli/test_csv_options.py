@@ -111,7 +111,7 @@ def test_every_command_reads_the_table_as_it_is_written(partita, wine, tmp_path)
         assert (code, "add --sep ';' --decimal ','" in err) == (2, True), name
         code, _, err = partita(*arguments, *GERMAN)
         assert code == 0, err
-    assert json.loads((tmp_path / "s" / "sweep.json").read_bytes())["csv"] == {
+    assert json.loads((tmp_path / "s" / "choice.json").read_bytes())["csv"] == {
         "sep": ";",
         "decimal": ",",
         "encoding": "cp1252",
@@ -169,6 +169,6 @@ def test_a_sweep_of_the_same_file_read_in_another_way_is_another_sweep(partita, 
     keys = []
     for decimal in (",", "."):
         assert partita(*sweep, "--decimal", decimal)[0] == 0
-        found = json.loads((tmp_path / "s" / "sweep.json").read_bytes())
+        found = json.loads((tmp_path / "s" / "choice.json").read_bytes())
         keys.append(found["csv"])
     assert keys == [{"sep": ";", "decimal": ","}, {"sep": ";", "decimal": "."}]

@@ -100,7 +100,7 @@ def test_a_sweep_tries_the_partition_that_fit_will_have(tables, tmp_path, run):
     out, err = run("sweep", tables / "train.csv", *given, *quick, *more)
     assert "partita: tried 20 of 20 exchanges" in err
     assert f"--reference {tables / 'reference.csv'} --exchanges 20" in out.replace("\n", " ")
-    assert json.loads((tmp_path / "sweep" / "sweep.json").read_text())["reference"]["rows"] == 100
+    assert json.loads((tmp_path / "sweep" / "choice.json").read_text())["reference"]["rows"] == 100
 
 
 def test_a_reference_file_that_does_not_fit_is_refused_in_one_sentence(tables, tmp_path, refusal):

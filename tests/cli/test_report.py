@@ -43,7 +43,7 @@ def test_a_sweep_of_something_else_is_refused(partita, cancer, model, numbers, t
         "--out",
         tmp_path / "r.html",
     )
-    assert (code, "is not a sweep.json" in err) == (2, True)
+    assert (code, "is not a choice.json" in err) == (2, True)
 
 
 def test_a_model_that_is_nearly_a_constant_is_warned_of(partita, constant, digits, tmp_path):

@@ -16,8 +16,8 @@ import pytest
 from partita import (
     EmptyProofWarning,
 )
-from partita.selection import sweep
-from partita.selection._sweep_grid import Grid, Trial
+from partita.selection import Grid, Trial
+from partita.selection._choose import choose_table
 from partita.workflow._training_table import open_training
 from tests.selection.sweeps import NAIVE
 
@@ -57,9 +57,9 @@ def test_fit_with_a_recommended_line_gives_what_was_promised(
         "s",
     )
     assert code == 0
-    found = json.loads(Path("s/sweep.json").read_text())
+    found = json.loads(Path("s/choice.json").read_text())
     line = shlex.split(re.search(r"^Next, for r = \d: partita (.*)$", out, re.MULTILINE)[1])
-    promised = found["best"][min(1, len(found["best"]) - 1)]
+    promised = found["by_radius"][min(1, len(found["by_radius"]) - 1)]
     assert " ".join(line).endswith(f"{promised['fit']} --out model")
     assert partita(*line)[0] == 0
     certified = json.loads(partita("certify", "model", rare.parent / "later.csv", "--json")[1])
@@ -94,14 +94,13 @@ def test_a_sweep_without_advice_says_so_loudly(tmp_path, partita, monkeypatch):
     assert code == 0
     assert "WARNING  NO SETTING IS RECOMMENDED: always answering 'u' scores as much or more" in out
     assert "Next" not in out
-    assert json.loads(Path("s/sweep.json").read_text())["best"] == []
+    assert json.loads(Path("s/choice.json").read_text())["by_radius"] == []
     with warnings.catch_warnings():
         warnings.simplefilter(
             "error", EmptyProofWarning
         )  # fit would warn; here a constant is one of many that are tried
-        assert sweep(open_training("t.csv", "y"), Grid(submodels=(3,)), Trial("logistic"))[
-            "nearly_constant"
-        ]
+        training, grid = open_training("t.csv", "y"), Grid(submodels=(3,))
+        assert choose_table(training, grid, Trial("logistic")).nearly_constant
 
 
 def test_wrong_options_are_one_sentence(rare, tmp_path, partita, monkeypatch):

@@ -1,27 +1,28 @@
-"""What ``partita sweep`` prints."""
+"""What ``partita choose`` prints without a radius."""
 
 import re
+from dataclasses import replace
 
-from partita.cli._sweep_screen import show_sweep
+from partita.cli._choose_screen import show_choice
+from partita.selection import Objective
+from tests.selection.sweeps import lines
 
 
 def printed(found, monkeypatch, capsys, width=80):
     monkeypatch.setenv("COLUMNS", str(width))
     capsys.readouterr()
-    show_sweep(found, "s", ["partita", "fit", "t.csv"])
+    show_choice(found, "s", ["partita", "fit", "t.csv"])
     return capsys.readouterr().out
 
 
 def test_the_table_fits_a_terminal_of_80_columns(swept_rare, monkeypatch, capsys):
-    entry = swept_rare["best"][0] | {
-        "radius": 12,
-        "fit": "--submodels 101 --margin 0.5 --prior 0.99 --offset 0.125",
-    }
-    found = swept_rare | {
-        "best": [entry],
-        "score": "recall:yes",
-        "constant": swept_rare["constant"] | {"answer": "a label " * 9},
-    }
+    one = swept_rare.by_radius[0]
+    options = {"submodels": 101, "margin": 0.5, "prior": 0.99, "offset": 0.125}
+    one = replace(one, options=options, curve=[one.accuracy] * 13)
+    objective = Objective("recall:yes")
+    entry = objective.entry(one, 0)
+    constant = swept_rare.constant | {"answer": "a label " * 9}
+    found = replace(swept_rare, settings=[one], objective=objective, constant=constant)
     text = printed(found, monkeypatch, capsys)
     table = text.split("in %\n")[1].split("Measured on")[0]
     assert max(map(len, table.splitlines())) <= 80
@@ -50,7 +51,7 @@ def test_the_table_fits_a_terminal_of_80_columns(swept_rare, monkeypatch, capsys
 
 def test_what_to_compare_with_stands_in_the_table(swept_rare, monkeypatch, capsys):
     text = printed(swept_rare, monkeypatch, capsys)
-    constant, full = swept_rare["constant"], swept_rare["full_model"]
+    constant, full = swept_rare.constant, swept_rare.one_model
     assert "Best mean certified recall at each radius r" in text
     assert re.search(
         rf"^  any +50\.0 +0\.0 +{100 * constant['accuracy']:.1f}  always answering 'no'",
@@ -63,18 +64,16 @@ def test_what_to_compare_with_stands_in_the_table(swept_rare, monkeypatch, capsy
         text,
         re.M,
     )
-    for at in swept_rare["best"]:
+    listed = lines(swept_rare)
+    for at in listed:
         assert re.search(
             rf"^  {at['radius']} +{100 * at['balanced']:.1f} +{100 * at['lowest']:.1f} "
             rf"+{100 * at['accuracy']:.1f}  {at['fit']}",
             text,
             re.MULTILINE,
         )
-    listed = len(swept_rare["best"])
-    assert (
-        f"Not listed, from r = {listed} on: always answering 'no' scores as much or more (50.0 %)"
-        in text
-    )
-    assert f"Left out as nearly constant: {swept_rare['nearly_constant']} settings" in text
-    assert swept_rare["tuned"] in text
+    ends = f"Not listed, from r = {len(listed)} on: always answering 'no' scores as much or more"
+    assert f"{ends} (50.0 %)" in text
+    assert f"Left out as nearly constant: {swept_rare.nearly_constant} settings" in text
+    assert swept_rare.depends in text
     assert "200 held-out rows: 25 % of the rows, drawn at random." in text

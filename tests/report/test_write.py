@@ -14,6 +14,7 @@ from partita.attacks._findings import Audit
 from partita.report import write_report
 from partita.report._write import origin_of
 from partita.workflow import certify_file
+from tests.selection.sweeps import setting
 
 
 def test_a_report_on_the_training_table_says_so(stored, tmp_path, visit):
@@ -64,11 +65,13 @@ def test_a_report_says_when_it_and_its_model_were_made(visit, stored, tmp_path):
 
 def test_a_sweep_of_another_target_or_an_audit_of_another_model_is_refused(stored, tmp_path):
     certified = certify_file(stored / "model", stored / "new.csv", verbose=0)
-    setting = {"submodels": 3, "options": {"rule": "plurality"}, "curve": [0.9, 0.0]}
-    sweep = {"held_out": 9, "target": "price", "settings": [setting]}
-    (tmp_path / "sweep.json").write_text(json.dumps(sweep))
+    constant = {"answer": 1, "accuracy": 0.5, "balanced": 0.5}
+    settings = [setting(3, [0.9, 0.0]).as_dict()]
+    sweep = {"radius": None, "want": "accuracy", "task": "classification", "target": "price"}
+    sweep |= {"constant": constant, "settings": settings, "rows": 9, "counts": "3 columns"}
+    (tmp_path / "choice.json").write_text(json.dumps(sweep))
     with pytest.raises(InputError, match="sweep is about the target 'price', but the model predic"):
-        write_report(certified, tmp_path / "r.html", sweep=tmp_path / "sweep.json")
+        write_report(certified, tmp_path / "r.html", sweep=tmp_path / "choice.json")
     audit = Audit("columns", [], [], of={"model": "0" * 64})
     with pytest.raises(InputError, match="audit is of another model"):
         write_report(certified, tmp_path / "r.html", audit=audit.save(tmp_path / "audit.json"))

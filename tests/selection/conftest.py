@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_digits
 
-from partita.selection import sweep
-from partita.selection._sweep_grid import Grid, Trial
+from partita.selection import Grid, Trial
+from partita.selection._choose import choose_table
 from partita.workflow._training_table import open_training
 
 from .sweeps import NAIVE
@@ -41,4 +41,6 @@ def rare(tmp_path_factory):
 @pytest.fixture(scope="session")
 def swept_rare(rare):
     """A sweep of it; tests must not change it."""
-    return sweep(open_training(rare, "label"), Grid(submodels=(1, 3, 15)), Trial(estimator=NAIVE))
+    return choose_table(
+        open_training(rare, "label"), Grid(submodels=(1, 3, 15)), Trial(estimator=NAIVE)
+    )

@@ -1,4 +1,6 @@
-"""Tables to sweep, and settings as a sweep stores them."""
+"""Tables to sweep, and settings as a search judges them."""
+
+from partita.selection._evaluation import Evaluation
 
 ONE_RULE = {"rules": ("tournament",), "margins": (0.5,), "priors": (0.9,)}
 NAIVE = "sklearn.naive_bayes:GaussianNB"  # the quickest
@@ -6,13 +8,16 @@ CONSTANT = {"answer": "no", "accuracy": 0.8, "balanced": 0.5}
 
 
 def setting(submodels, curve, balanced=None, **more):
-    """What a sweep keeps of a setting."""
-    options = {"rule": "tournament", "margin": 0.5, "prior": 0.9}
-    return {
-        "submodels": submodels,
-        "options": options,
-        "curve": curve,
-        "balanced": balanced,
-        "nearly_constant": False,
-        **more,
-    }
+    """What a search finds of a setting."""
+    options = {"submodels": submodels, "margin": 0.5, "prior": 0.9}
+    return Evaluation("partition", options, 1, curve, 0.1, None, balanced, **more)
+
+
+def lines(found):
+    """What is recommended at r = 0, 1, ..., as tables have it."""
+    return found.as_dict()["by_radius"]
+
+
+def measured(found):
+    """What was found of every setting, but for the seconds that it took."""
+    return [one.as_dict() | {"seconds": None} for one in found.settings]

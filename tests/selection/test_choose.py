@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import InputError, SoundnessWarning, choose
 from partita.metrics import certified_accuracy
-from partita.selection._reference_splits import reference_splits
+from partita.selection._splits import reference_splits
 from partita.workflow import TASKS
 
 X, Y = load_wine(return_X_y=True)
@@ -159,5 +159,5 @@ def test_what_does_not_go_together_is_refused(arguments, message):
 def test_too_few_units_are_refused_in_one_sentence():
     with pytest.raises(InputError, match="radius is 7, which needs at least 15 units, but there "):
         choose(*TRAIN, *VALID, radius=7, estimator=GaussianNB())
-    with pytest.raises(InputError, match="want is 'most'"):
+    with pytest.raises(InputError, match="want is 'most': give certified"):
         choose(*TRAIN, *VALID, estimator=GaussianNB(), want="most")

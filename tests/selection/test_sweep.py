@@ -24,23 +24,19 @@ from partita.metrics import (
     envelope,
 )
 from partita.rules import Median, Plurality, RunOff, Tournament
-from partita.selection import sweep
-from partita.selection._recommend import (
-    best,
-    fit_options,
-)
-from partita.selection._reference_splits import reference_splits
-from partita.selection._sweep_grid import Grid, Trial
+from partita.selection import Grid, Objective, Trial
+from partita.selection._choose import choose_table
+from partita.selection._splits import reference_splits
 from partita.workflow import TASKS
 from partita.workflow._training_table import open_training
 
-from .sweeps import NAIVE, ONE_RULE
+from .sweeps import NAIVE, ONE_RULE, lines, measured
 
 
 def test_every_setting_is_what_python_gives(digits):
     """Fit by hand on the same rows: the same curves, recalls and envelope."""
     grid = Grid(submodels=(5, 9), margins=(0.0, 1.0), priors=(0.3,))
-    found = sweep(open_training(digits, "digit"), grid, Trial(estimator=NAIVE))
+    found = choose_table(open_training(digits, "digit"), grid, Trial(estimator=NAIVE))
     frame = pd.read_parquet(digits)
     learn, held = train_test_split(
         np.arange(500), test_size=0.25, random_state=0, stratify=frame["digit"]
@@ -59,40 +55,39 @@ def test_every_setting_is_what_python_gives(digits):
                 GaussianNB(), n_submodels=size, rule=rule, on_failure="vote"
             )
             proofs[size, name] = clf.fit(X.iloc[learn], y[learn]).certify(X.iloc[held])
-    assert len(found["settings"]) == len(proofs)
-    for one, proof in zip(found["settings"], proofs.values(), strict=True):
-        assert one["curve"] == [
-            certified_accuracy(y[held], proof, r) for r in range(len(one["curve"]))
-        ]
-        for r, mean in enumerate(one["balanced"]):
+    assert len(found.settings) == len(proofs)
+    for one, proof in zip(found.settings, proofs.values(), strict=True):
+        assert one.curve == [certified_accuracy(y[held], proof, r) for r in range(len(one.curve))]
+        for r, mean in enumerate(one.balanced_curve):
             assert mean == pytest.approx(certified_balanced_accuracy(y[held], proof, r))
             by_label = {
                 str(label): share for label, share in certified_recall(y[held], proof, r).items()
             }
-            assert {label: shares[r] for label, shares in one["recall"].items()} == pytest.approx(
+            assert {label: shares[r] for label, shares in one.recall.items()} == pytest.approx(
                 by_label
             )
         labels, counts = np.unique(proof.prediction, return_counts=True)
-        assert one["predicted"] == {
+        assert one.predicted == {
             "label": int(labels[counts.argmax()]),
             "share": counts.max() / 125,
         }
     highest = envelope(y[held], proofs)
-    assert [at["accuracy"] for at in best(found["settings"])] == highest.accuracy[
-        highest.accuracy > 0
-    ].tolist()
-    assert (found["held_out"], found["learnt_from"], found["split"]) == (
+    assert (
+        Objective("accuracy").envelope(found.settings)
+        == highest.accuracy[highest.accuracy > 0].tolist()
+    )
+    assert (found.rows, found.about["learnt_from"], found.about["split"]) == (
         125,
         375,
         {"kind": "random", "share": 0.25},
     )
-    assert found["best"][0]["fit"].startswith("--submodels ")
+    assert lines(found)[0]["fit"].startswith("--submodels ")
 
 
 def test_numbers(tmp_path):
     frame = load_diabetes(as_frame=True).frame
     frame.to_csv(tmp_path / "d.csv", index=False)
-    found = sweep(
+    found = choose_table(
         open_training(tmp_path / "d.csv", "target"),
         Grid(submodels=(3,), stretches=(1.0, 1.4)),
         Trial(relative=0.4),
@@ -102,33 +97,31 @@ def test_numbers(tmp_path):
         for part in train_test_split(np.arange(len(frame)), test_size=0.25, random_state=0)
     )
     X, y = frame.drop(columns="target"), frame["target"].to_numpy()
-    for one, stretch in zip(found["settings"], (1.0, 1.4), strict=True):
+    for one, stretch in zip(found.settings, (1.0, 1.4), strict=True):
         reg = FeaturePartitionRegressor(n_submodels=3, rule=Median(stretch=stretch)).fit(
             X.iloc[learn], y[learn]
         )
         proof = reg.certify(X.iloc[held], around=y[held], relative=0.4)
-        assert one["curve"] == [
-            certified_accuracy(y[held], proof, r) for r in range(len(one["curve"]))
-        ]
-    assert found["settings"][1]["options"] == {"rule": "median", "stretch": 1.4}
-    assert fit_options(found["settings"][1]) == "--submodels 3 --stretch 1.4"
+        assert one.curve == [certified_accuracy(y[held], proof, r) for r in range(len(one.curve))]
+    assert found.settings[1].options == {"submodels": 3, "stretch": 1.4}
+    assert found.settings[1].fit_options == "--submodels 3 --stretch 1.4"
     middle = np.median(y[learn])
-    assert found["constant"] == {
+    assert found.constant == {
         "answer": middle,
         "accuracy": np.mean(abs(y[held] - middle) <= 0.4 * y[held]),
         "balanced": None,
     }
-    assert all(at["accuracy"] > found["constant"]["accuracy"] for at in found["best"])
+    assert all(at["accuracy"] > found.constant["accuracy"] for at in lines(found))
     with pytest.raises(
-        InputError, match="score is 'balanced', which is for labels, and the target holds numbers"
+        InputError, match="want is 'balanced', which is for labels, and the target holds numbers"
     ):
-        sweep(
+        choose_table(
             open_training(tmp_path / "d.csv", "target"),
             Grid(submodels=(3,)),
-            Trial(relative=0.4, score="balanced"),
+            Trial(relative=0.4, want="balanced"),
         )
     with pytest.raises(InputError, match="offsets are for labels"):
-        sweep(
+        choose_table(
             open_training(tmp_path / "d.csv", "target"),
             Grid(submodels=(3,), offsets=(1.0,)),
             Trial(relative=0.4),
@@ -149,8 +142,8 @@ def test_every_submodel_is_fitted_once_whatever_the_number_of_rules(rare, monkey
         ("all", Grid(submodels=(1, 3), offsets=(0, 1))),
     ):
         fits.clear()
-        found = sweep(open_training(rare, "label"), grid, Trial(estimator=NAIVE))
-        counted[name] = (len(fits), len(found["settings"]))
+        found = choose_table(open_training(rare, "label"), grid, Trial(estimator=NAIVE))
+        counted[name] = (len(fits), len(found.settings))
     again = 2  # for each number of submodels one is fitted again, to see that it is the same
     assert counted == {"one rule": (1 + 3 + again, 2), "all": (1 + 3 + again, 2 * 32)}
 
@@ -164,21 +157,21 @@ def test_settings_that_fit_would_refuse_are_not_tried(rare, tmp_path, monkeypatc
         "GaussianNB())])\n"
         "Weighing = LogisticRegression(class_weight='balanced')\n"
     )
-    found = sweep(
+    found = choose_table(
         open_training(rare, "label"), Grid(submodels=(3,)), Trial(estimator="own_models:Votes")
     )
-    assert [one["options"] for one in found["settings"]] == [{"rule": "plurality"}]
+    assert [one.options for one in found.settings] == [{"submodels": 3, "rule": "plurality"}]
     assert "left out for 'own_models:Votes': rules that compare scores" in capsys.readouterr().err
-    found = sweep(
+    found = choose_table(
         open_training(rare, "label"),
         Grid(submodels=(3,), priors=(0.0, 0.9)),
         Trial(estimator="own_models:Weighing"),
     )
-    assert {one["options"].get("prior", 0) for one in found["settings"]} == {0}
+    assert {one.options.get("prior", 0) for one in found.settings} == {0}
     with pytest.raises(
         InputError, match="goes with none of the settings: it does not take priors above 0"
     ):
-        sweep(
+        choose_table(
             open_training(rare, "label"),
             Grid(submodels=(3,), **ONE_RULE),
             Trial(estimator="own_models:Weighing"),
@@ -187,45 +180,45 @@ def test_settings_that_fit_would_refuse_are_not_tried(rare, tmp_path, monkeypatc
 
 def test_a_constant_with_a_proof_is_not_what_a_sweep_recommends(swept_rare):
     """By accuracy alone the old choice at r = 3 was a model that never says yes."""
-    assert swept_rare["score"] == "balanced"
+    assert swept_rare.want == "balanced"
     by_accuracy = max(
-        swept_rare["settings"], key=lambda one: one["curve"][3] if len(one["curve"]) > 3 else 0
+        swept_rare.settings, key=lambda one: one.curve[3] if len(one.curve) > 3 else 0
     )
-    assert by_accuracy["nearly_constant"]
-    assert by_accuracy["curve"][3] > 0.8
-    assert swept_rare["nearly_constant"] > 1
-    assert swept_rare["best"]
-    for at in swept_rare["best"]:
+    assert by_accuracy.nearly_constant
+    assert by_accuracy.curve[3] > 0.8
+    assert swept_rare.nearly_constant > 1
+    assert lines(swept_rare)
+    for at in lines(swept_rare):
         assert at["balanced"] == at["score"] > 0.5
-        assert at["submodels"] > 1
+        assert "--submodels 1 " not in at["fit"]
     first = next(
-        one for one in swept_rare["settings"] if fit_options(one) == swept_rare["best"][0]["fit"]
+        one for one in swept_rare.settings if one.fit_options == lines(swept_rare)[0]["fit"]
     )
-    assert first["recall"]["yes"][0] > 0.5
-    assert swept_rare["full_model"]["submodels"] == 1
-    assert swept_rare["full_model"]["score"] >= swept_rare["best"][0]["score"]
-    assert "always answering 'no'" in swept_rare["no_more"]
+    assert first.recall["yes"][0] > 0.5
+    assert "--submodels 1 " in swept_rare.one_model["fit"]
+    assert swept_rare.one_model["score"] >= lines(swept_rare)[0]["score"]
+    assert "always answering 'no'" in swept_rare.no_more
 
 
 def test_scores_that_are_none(rare):
     training = open_training(rare, "label")
     with pytest.raises(
         InputError,
-        match="score is 'recall:maybe', but no held-out row has that label: give one of no, yes",
+        match="want is 'recall:maybe', but no held-out row has that label: give one of no, yes",
     ):
-        sweep(training, Grid(submodels=(3,)), Trial(score="recall:maybe"))
+        choose_table(training, Grid(submodels=(3,)), Trial(want="recall:maybe"))
     for wrong in ("f1", "recall:", "recall"):
-        with pytest.raises(InputError, match="give accuracy, balanced or recall:LABEL"):
-            sweep(training, Grid(submodels=(3,)), Trial(score=wrong))
+        with pytest.raises(InputError, match="or the like, or recall:LABEL"):
+            choose_table(training, Grid(submodels=(3,)), Trial(want=wrong))
 
 
 def test_settings_of_models_that_learnt_from_the_table_hold_given_these_settings(rare, swept_rare):
     """However clean the rows are that settings are judged by."""
     later = Trial(estimator=NAIVE, holdout=rare.parent / "later.csv")
-    by_file = sweep(open_training(rare, "label"), Grid(submodels=(3,), **ONE_RULE), later)
+    by_file = choose_table(open_training(rare, "label"), Grid(submodels=(3,), **ONE_RULE), later)
     for found in (swept_rare, by_file):
-        assert found["chosen"] == "on-training"
-        assert found["tuned"].startswith(
+        assert found.chosen == "on-training"
+        assert found.depends.startswith(
             "Settings were chosen on the training table: proofs hold given these settings."
         )
 
@@ -234,21 +227,19 @@ def test_settings_of_models_that_learnt_from_the_table_hold_given_these_settings
 def swept_reference(rare):
     training = open_training(rare, "label").with_reference(rare.parent / "later.csv")
     grid = Grid(submodels=(1, 5), rules=("plurality", "tournament"), margins=(0.5,))
-    return sweep(training, grid, Trial(estimator=NAIVE), verbose=0)
+    return choose_table(training, grid, Trial(estimator=NAIVE), verbose=0)
 
 
 def test_a_reference_is_learnt_and_judged_in_its_own_splits(rare, swept_reference):
     found = swept_reference
-    assert found["chosen"] == "on-reference"
-    assert found["tuned"].startswith("Settings were chosen on a trusted sample alone")
-    assert (found["learnt_from"], found["held_out"]) == (266, 134)
-    assert found["reference"]["rows"] == 400
+    assert found.chosen == "on-reference"
+    assert found.depends.startswith("Settings were chosen on a trusted sample alone")
+    assert (found.about["learnt_from"], found.rows) == (266, 134)
+    assert found.about["reference"]["rows"] == 400
     frame = pd.read_csv(rare.parent / "later.csv")
     A, y = frame.drop(columns="label"), frame["label"].to_numpy()
     one = next(
-        one
-        for one in found["settings"]
-        if (one["submodels"], one["options"]["rule"]) == (5, "plurality")
+        one for one in found.settings if one.options == {"submodels": 5, "rule": "plurality"}
     )
     curves = np.zeros((5, 4))
     for k, (learn, held) in enumerate(reference_splits(y, TASKS["classification"], 0)):
@@ -264,7 +255,7 @@ def test_a_reference_is_learnt_and_judged_in_its_own_splits(rare, swept_referenc
             proof = clf.fit(A.iloc[learn], y[learn]).certify(A.iloc[held])
         curve = certified_accuracy_curve(y[held], proof).accuracy
         curves[k, : len(curve)] = curve
-    assert np.allclose(curves.mean(axis=0)[: len(one["curve"])], one["curve"], atol=1e-12)
+    assert np.allclose(curves.mean(axis=0)[: len(one.curve)], one.curve, atol=1e-12)
 
 
 def test_nothing_in_the_table_moves_a_sweep_on_a_reference(rare, swept_reference, tmp_path):
@@ -276,16 +267,16 @@ def test_nothing_in_the_table_moves_a_sweep_on_a_reference(rare, swept_reference
         attacked.to_csv(tmp_path / "attacked.csv", index=False)
         training = open_training(tmp_path / "attacked.csv", "label")
         training = training.with_reference(rare.parent / "later.csv")
-        found = sweep(training, grid, Trial(estimator=NAIVE), verbose=0)
-        assert found["settings"] == swept_reference["settings"]
-        assert found["best"] == swept_reference["best"]
+        found = choose_table(training, grid, Trial(estimator=NAIVE), verbose=0)
+        assert measured(found) == measured(swept_reference)
+        assert lines(found) == lines(swept_reference)
 
 
 def test_a_reference_leaves_no_rows_of_the_table_to_hold_out(rare):
     training = open_training(rare, "label").with_reference(rare.parent / "later.csv")
     for option, value in (("holdout", 0.3), ("last", 0.2), ("group", "c0")):
         with pytest.raises(InputError, match=f"{option} says which rows of the table to hold out"):
-            sweep(training, Grid(submodels=(3,)), Trial(estimator=NAIVE, **{option: value}))
+            choose_table(training, Grid(submodels=(3,)), Trial(estimator=NAIVE, **{option: value}))
 
 
 @pytest.fixture(scope="module")
@@ -305,44 +296,40 @@ def one_percent(tmp_path_factory):
 def test_a_sweep_shows_what_is_certified_of_a_rare_label(one_percent):
     grid = Grid(submodels=(1, 5, 9), margins=(0.5,), priors=(0.0, 0.9))
     trial = Trial(estimator="logistic", holdout=0.5)
-    found = sweep(open_training(one_percent, "label"), grid, trial)
-    assert found["constant"]["accuracy"] > 0.985
-    assert found["nearly_constant"] > 0
-    for one in found["settings"]:
-        assert set(one["precision"]) == {"eight", "other"}
-        assert len(one["precision"]["eight"]) == len(one["curve"])
-        assert (np.diff(one["precision"]["eight"]) <= 0).all()
-    for entry in found["best"]:  # what is recommended certifies some of the rare rows
+    found = choose_table(open_training(one_percent, "label"), grid, trial)
+    assert found.constant["accuracy"] > 0.985
+    assert found.nearly_constant > 0
+    for one in found.settings:
+        assert set(one.precision) == {"eight", "other"}
+        assert len(one.precision["eight"]) == len(one.curve)
+        assert (np.diff(one.precision["eight"]) <= 0).all()
+    for entry in lines(found):  # what is recommended certifies some of the rare rows
         assert entry["lowest"] > 0
-        recall = next(
-            one["recall"]
-            for one in found["settings"]
-            if fit_options(one) == entry["fit"] and one["submodels"] == entry["submodels"]
-        )
+        recall = next(one.recall for one in found.settings if one.fit_options == entry["fit"])
         assert entry["lowest"] == min(curve[entry["radius"]] for curve in recall.values())
-    first = found["one_label_from"]
-    assert first >= len(found["best"])
-    several = [one for one in found["settings"] if one["submodels"] > 1]
+    first = found.one_label_from
+    assert first >= len(lines(found))
+    several = [one for one in found.settings if one.options["submodels"] > 1]
     for r, any_left in ((first, False), (first - 1, True)):
-        left = [one["recall"]["eight"][r] for one in several if r < len(one["curve"])]
+        left = [one.recall["eight"][r] for one in several if r < len(one.curve)]
         assert any(share > 0 for share in left) == any_left
 
 
 def test_thresholds_of_a_label_are_tried(one_percent):
-    grid = Grid.parse("5", "tournament", "0.5", "0.9", None, "0,eight=-1,eight=2")
-    trial = Trial(estimator="logistic", holdout=0.5, score="recall:eight")
-    found = sweep(open_training(one_percent, "label"), grid, trial)
-    recalls = [one["recall"]["eight"][0] for one in found["settings"]]
+    grid = Grid.parse("5", None, "tournament", "0.5", "0.9", "0,eight=-1,eight=2")
+    trial = Trial(estimator="logistic", holdout=0.5, want="recall:eight")
+    found = choose_table(open_training(one_percent, "label"), grid, trial)
+    recalls = [one.recall["eight"][0] for one in found.settings]
     assert recalls[1] <= recalls[0] <= recalls[2]
-    for entry in found["best"]:
-        curves = {fit_options(one): one["precision"] for one in found["settings"]}
+    for entry in lines(found):
+        curves = {one.fit_options: one.precision for one in found.settings}
         assert entry["precision"] == curves[entry["fit"]]["eight"][entry["radius"]]
-    assert fit_options(found["settings"][2]) == (
+    assert found.settings[2].fit_options == (
         "--submodels 5 --margin 0.5 --prior 0.9 --offset eight=2"
     )
     with pytest.raises(InputError, match="offset names the label 'nine'"):
-        sweep(
+        choose_table(
             open_training(one_percent, "label"),
-            Grid.parse("5", "tournament", "0.5", "0.9", None, "nine=1"),
+            Grid.parse("5", None, "tournament", "0.5", "0.9", "nine=1"),
             trial,
         )

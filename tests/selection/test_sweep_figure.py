@@ -1,23 +1,23 @@
 """The picture of a sweep shows the constant and one model on all columns."""
 
-from partita.selection._sweep_figure import sweep_figure
+from dataclasses import replace
+
+from partita.selection import Objective
 
 
 def test_the_picture_shows_the_constant_and_one_model(swept_rare):
-    figure = sweep_figure(swept_rare)
-    (ax,) = figure.axes
-    lines = {line.get_label().split("\n")[0]: line for line in ax.get_lines()}
-    assert set(lines) == {
+    ax = swept_rare.plot()
+    drawn = {line.get_label().split("\n")[0]: line for line in ax.get_lines()}
+    assert set(drawn) == {
         "3 submodels",
         "15 submodels",
         "one model on all columns",
         "always answering 'no'",
     }
-    assert set(lines["always answering 'no'"].get_ydata()) == {0.5}
-    assert lines["one model on all columns"].get_ydata().tolist() == [
-        swept_rare["full_model"]["score"]
-    ]
+    assert set(drawn["always answering 'no'"].get_ydata()) == {0.5}
+    assert drawn["one model on all columns"].get_ydata().tolist() == [swept_rare.one_model["score"]]
     assert ax.get_ylabel() == "mean certified recall"
-    by_name = sweep_figure(swept_rare | {"target": "$a_{", "score": "recall:yes"})  # no mathematics
-    by_name.canvas.draw()
-    assert "certified recall of 'yes'" in by_name.axes[0].get_ylabel()
+    about = swept_rare.about | {"target": "$a_{"}  # no mathematics
+    ax = replace(swept_rare, objective=Objective("recall:yes"), about=about).plot()
+    ax.figure.canvas.draw()
+    assert "certified recall of 'yes'" in ax.get_ylabel()

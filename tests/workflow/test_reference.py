@@ -137,4 +137,4 @@ def test_the_commands_take_a_reference(tables, tmp_path, partita):
     )
     assert code == 0
     assert f"--reference {tables / 'reference.csv'} --exchanges 20" in out.replace("\n", " ")
-    assert json.loads((tmp_path / "s" / "sweep.json").read_text())["reference"]["rows"] == 100
+    assert json.loads((tmp_path / "s" / "choice.json").read_text())["reference"]["rows"] == 100

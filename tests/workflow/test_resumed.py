@@ -28,16 +28,15 @@ from partita import (
     SubmodelError,
     fit_parquet,
 )
-from partita.selection import sweep
-from partita.selection._choose_file import Objective, choose_file
-from partita.selection._sweep_grid import Grid, Trial
+from partita.selection import Choice, Grid, Trial, choose_file
+from partita.selection._choose import choose_table
 from partita.store._save import UnfinishedModel
 from partita.tables import footers_of
 from partita.workflow import _cluster, _submodel_task
 from partita.workflow._fit_parquet import _resume_key
 from partita.workflow._training_table import open_training
 
-from ..selection.sweeps import NAIVE
+from ..selection.sweeps import NAIVE, measured
 from .cancer import COLUMNS, UNITS, cancer, submodels, units_ignoring
 
 PART = """
@@ -382,12 +381,12 @@ class Request:
 
     def swept(self, parts=None):
         grid = Grid(submodels=(3,), rules=("plurality", "tournament"), priors=(0.0, 0.9))
-        found = sweep(self.training(), grid, Trial(**self.trial), parts, verbose=0)
-        return found["settings"], found["full_model"]
+        found = choose_table(self.training(), grid, Trial(**self.trial), parts, verbose=0)
+        return measured(found), found.one_model
 
     def chosen(self, out):
-        objective = Objective(1, submodels=[3], groups=[3])
-        found, _ = choose_file(self.training(), objective, out, Trial(**self.trial), verbose=0)
+        grid, trial = Grid(submodels=[3], groups=[3]), Trial(**self.trial, radius=1)
+        found = choose_file(self.training(), grid, out, trial, verbose=0)
         return [
             (one.options, one.accuracy, one.certified, one.balanced, one.certified_balanced)
             for one in found.settings
@@ -459,7 +458,7 @@ def test_a_sweep_of_anything_else_is_a_fresh_one(case, request_of, tmp_path):
     assert request_of.swept(parts) == first
     REQUESTS[case](request_of)
     assert request_of.swept(parts) == request_of.swept()
-    assert len(list(parts.iterdir())) == 2
+    assert len(list(parts.glob("candidate-001-*"))) == 2
 
 
 def test_a_sweep_by_another_reference_is_a_fresh_one(request_of, tmp_path):
@@ -468,20 +467,17 @@ def test_a_sweep_by_another_reference_is_a_fresh_one(request_of, tmp_path):
     request_of.swept(parts)
     rewrite(request_of.folder / "reference.parquet", shuffled("y"))
     assert request_of.swept(parts) == request_of.swept()
-    assert len(list(parts.iterdir())) == 2
+    assert len(list(parts.glob("candidate-001-*"))) == 2
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", REQUESTS)
 def test_a_choice_of_anything_else_is_a_fresh_one(case, request_of, tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(
-            "partita.selection._choice.Choice.png",
-            lambda self: (_ for _ in ()).throw(KeyboardInterrupt),
-        )
+        patch.setattr(Choice, "png", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             request_of.chosen(tmp_path / "s")
-    assert len(list((tmp_path / "s").iterdir())) == 2  # both ensembles are kept
+    assert len(list((tmp_path / "s").iterdir())) == 3  # both ensembles and one model
     REQUESTS[case](request_of)
     assert request_of.chosen(tmp_path / "s") == request_of.chosen(tmp_path / "fresh")
 
@@ -492,13 +488,13 @@ def test_other_libraries_are_another_sweep(request_of, tmp_path, monkeypatch):
     version = _cluster.version
     monkeypatch.setattr(_cluster, "version", lambda name: version(name) + "1")
     request_of.swept(parts)
-    assert len(list(parts.iterdir())) == 2
+    assert len(list(parts.glob("candidate-001-*"))) == 2
 
 
 def test_a_damaged_part_of_a_sweep_is_done_again(request_of, tmp_path):
     parts = tmp_path / "parts"
     first = request_of.swept(parts)
-    (file,) = parts.iterdir()
+    (file,) = parts.glob("candidate-001-*")
     file.write_bytes(file.read_bytes()[:-9])
     assert request_of.swept(parts) == first
 

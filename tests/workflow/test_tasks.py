@@ -8,7 +8,6 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, InputError
 from partita.rules import Median, Plurality, Tournament
-from partita.selection._sweep_grid import Grid
 from partita.tables import BOOLEAN, NUMBER, TEXT, TIME
 from partita.workflow._schema import LARGEST_WHOLE, MOST_LABELS, TASKS, choose_task
 
@@ -128,6 +127,3 @@ def test_each_task_has_its_ensembles_estimators_and_settings():
     assert LABELS.is_estimator(LogisticRegression())
     assert not LABELS.is_estimator(Ridge())
     assert NUMBERS.is_estimator(Ridge())
-    grid = Grid(rules=("plurality",), stretches=(1.0,))
-    assert LABELS.rule_options(grid) == [{"rule": "plurality"}]
-    assert NUMBERS.rule_options(grid) == [{"rule": "median", "stretch": 1.0}]

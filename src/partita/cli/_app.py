@@ -7,12 +7,12 @@ import typer
 from .. import __version__
 from ._audit import audit
 from ._certify import certify
+from ._choose import choose
 from ._data import data_app
 from ._demo import demo
 from ._fit import fit
 from ._report import report
 from ._serve import serve
-from ._sweep import sweep
 from ._watch import watch
 
 app = typer.Typer(
@@ -25,8 +25,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, fit, certify, sweep, report, audit, watch, serve):
+for command in (demo, fit, certify, choose, report, audit, watch, serve):
     app.command()(command)
+app.command("sweep", help="The old name of choose.")(choose)
 app.add_typer(data_app, name="data")
 
 

@@ -21,7 +21,7 @@ from ..metrics import certified_accuracy, certified_accuracy_curve, median_radiu
 from ..plot import figure_png
 from ..report import write_report
 from ..rules import named_rule
-from ..selection import Grid, Trial, sweep_file
+from ..selection import Grid, Trial, choose_file
 from ..store import save
 from ..tables import write_table
 from ..workflow import CertifiedFile, certify_file, open_training
@@ -108,7 +108,7 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
         ):
             print_line(f"  $ {command}")
     training = open_training(train, stop.target)
-    sweep_file(training, Grid(submodels=stop.sweep), folder, Trial(relative=stop.relative))
+    choose_file(training, Grid(submodels=stop.sweep), folder, Trial(relative=stop.relative))
     fitted = training.ensemble("hgb", training.task.rule(None), stop.submodels, 0)
     fitted.fit(training.table, training.y)
     fitted.full_model_ = fit_full_model(fitted, training.table, training.y)

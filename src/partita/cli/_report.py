@@ -30,7 +30,7 @@ def report(
     sweep_json: Annotated[
         Path | None,
         typer.Option(
-            "--sweep", help="The sweep.json of a sweep, for the curves over the submodels."
+            "--sweep", help="What partita choose wrote, for the curves over the submodels."
         ),
     ] = None,
     audit_json: Annotated[
@@ -55,14 +55,14 @@ def report(
     from .._support import print_line
     from ..attacks import read_audit
     from ..report import write_report
-    from ..selection import read_sweep
+    from ..selection import read_choice
     from ..tables import check_writable
     from ..workflow import CHOSEN, certify_file
     from ._summary_screen import show_summary
 
     check_writable(out, (".html",))
     if sweep_json is not None:  # before the work begins
-        read_sweep(sweep_json)
+        read_choice(sweep_json)
     if audit_json is not None:
         read_audit(audit_json)
     certified = certify_file(

@@ -18,6 +18,7 @@ from ..ensemble import FittedEnsemble
 from ..errors import InputError
 from ..metrics import correct_radius, shares_at_radii
 from ..rules import PooledRule, TopK, named_rule
+from ..selection import Choice
 from ..watch import (
     Disagreement,
     ReferenceRates,
@@ -54,7 +55,7 @@ def gather(
     title: str,
     origin: Mapping[str, str] | None = None,
     files: Mapping[str, str] | None = None,
-    sweep: JsonObject | None = None,
+    sweep: Choice | None = None,
     audit: JsonObject | None = None,
     quality: JsonObject | None = None,
     usual: ReferenceRates | None = None,
@@ -73,8 +74,8 @@ def gather(
         Where it all comes from, by name: versions, seeds, hashes.
     files : mapping, optional
         The sha256 of the model's files, by name.
-    sweep : mapping, optional
-        What a sweep found, for the curves over the number of submodels.
+    sweep : Choice, optional
+        What a search found, for the curves over the number of submodels.
     audit : mapping, optional
         What an audit found.
     quality : mapping, optional

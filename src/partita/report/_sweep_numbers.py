@@ -1,42 +1,33 @@
-"""What the report shows of a sweep: the best curve of each number of submodels, and the advice."""
+"""What the report shows of a search: the best curve of each size, and the recommended settings."""
 
-from collections.abc import Mapping
-from typing import Any
-
-from .._support import json_value
-from ..selection import best
+from .._support import JsonObject, json_value
+from ..selection import Choice
 from ._statements import FULL_MODEL
 
 
-def sweep_numbers(sweep: Mapping[str, Any], digits: int) -> dict[str, Any]:
-    """The curves of a sweep that was read from its file, and the recommended settings."""
-    score, constant, settings = sweep["score"], sweep["constant"], sweep["settings"]
-    by_size = {
-        size: best([one for one in settings if one["submodels"] == size], score)
-        for size in sorted({one["submodels"] for one in settings})
-    }
-    level = None if constant is None or score.label is not None else constant[score.name]
+def sweep_numbers(choice: Choice, digits: int) -> JsonObject:
+    """Return the curves of a search that was read from its file, and what it recommends."""
+    objective, settings = choice.objective, choice.settings
+    level = objective.level(choice.constant)
+    curves = [
+        {
+            "name": FULL_MODEL if own[0].is_one_model else size,
+            "share": [*objective.envelope(own), 0],
+        }
+        for size in dict.fromkeys(one.size for one in settings)
+        if (own := [one for one in settings if one.size == size])
+    ]
+    entries = [objective.entry(one, r) for r, one in enumerate(choice.by_radius)]
+    shown = ("radius", "score", "accuracy")
     return {
-        "rows": sweep["held_out"],
-        "score": score.words,
-        "by_accuracy": score.name == "accuracy",
+        "rows": choice.rows,
+        "score": objective.words,
+        "by_accuracy": objective.by_accuracy,
         "constant": None
         if level is None
-        else {"answer": json_value(constant["answer"], digits), "share": level},
-        "curves": [
-            {
-                "name": FULL_MODEL if size == 1 else f"{size} submodels",
-                "share": [*(entry["score"] for entry in entries), 0],
-            }
-            for size, entries in by_size.items()
-        ],
+        else {"answer": json_value(choice.constant["answer"], digits), "share": level},
+        "curves": curves,
         "best": [
-            {
-                "radius": entry["radius"],
-                "score": entry["score"],
-                "accuracy": entry["accuracy"],
-                "setting": entry["fit"],
-            }
-            for entry in sweep["best"]
+            {name: entry[name] for name in shown} | {"setting": entry["fit"]} for entry in entries
         ],
     }

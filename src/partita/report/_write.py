@@ -9,7 +9,7 @@ from .. import __version__
 from .._support import JsonObject, PathLike, write_atomic
 from ..attacks import read_audit
 from ..errors import InputError
-from ..selection import read_sweep
+from ..selection import read_choice
 from ..tables import sha256_of
 from ..watch import stored_rates
 from ..workflow import CHOSEN, CertifiedFile
@@ -35,7 +35,7 @@ def write_report(
     out : str or path
         The HTML file to write.
     sweep : str or path, optional
-        The sweep.json that ``partita sweep`` wrote for the same target.
+        The choice.json that ``partita choose`` wrote for the same target.
     title : str, optional
         The heading; by default it names the table.
     audit : str or path, optional
@@ -74,12 +74,13 @@ def write_report(
     'report.html'
     """
     stored, path = certified.stored, certified.file.path
-    swept = None if sweep is None else read_sweep(sweep)
+    swept = None if sweep is None else read_choice(sweep)
     target = stored.about.get("target")
-    if swept is not None and target is not None and swept["target"] != target:
+    of_sweep = target if swept is None else swept.about["target"]
+    if target is not None and of_sweep != target:
         raise InputError(
-            f"sweep is about the target {swept['target']!r}, but the model predicts {target!r}: "
-            "give the sweep of this model's data"
+            f"sweep is about the target {of_sweep!r}, but the model predicts {target!r}: give the "
+            "sweep of this model's data"
         )
     audited = None if audit is None else read_audit(audit)
     if audited is not None and audited["of"].get("model") != stored.digest:

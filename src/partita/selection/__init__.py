@@ -2,6 +2,10 @@
 
 ``choose`` compares both methods for one radius, ``sweep`` a grid at all radii; ``search_rules`` and
 ``search_offsets`` try rules on an ensemble that is fitted already.
+
+The way of one search: a door (``_choose``) says on which rows (``_splits``) what is tried
+(``_grid``); ``_search`` fits every candidate once and judges it under all its variants
+(``_evaluation``); ``_objective`` says which one to take, and ``_choice`` is the result.
 """
 
 from typing import TYPE_CHECKING
@@ -9,22 +13,13 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._choice import Choice, Evaluation
-    from ._choose import choose
-    from ._choose_file import Objective, choose_file
-    from ._offset_search import search_offsets
-    from ._recommend import best
-    from ._rule_search import search_rules
-    from ._sweep import sweep
-    from ._sweep_file import read_sweep, sweep_file
-    from ._sweep_grid import Grid, Trial, parse_list
+    from ._choice import Choice, read_choice
+    from ._choose import Trial, choose, choose_file, sweep
+    from ._evaluation import Evaluation
+    from ._fitted import search_offsets, search_rules
+    from ._grid import Grid
+    from ._objective import Objective
 
-__all__ = [
-    "Choice",
-    "choose",
-    "search_offsets",
-    "search_rules",
-    "sweep",
-]
+__all__ = ["Choice", "choose", "search_offsets", "search_rules", "sweep"]
 
 __getattr__, __dir__ = lazy_names(__name__)

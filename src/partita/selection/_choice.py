@@ -1,97 +1,73 @@
-"""What ``choose`` found: every setting's accuracy and certified accuracy, and the one to take.
+"""What a search found: every setting's accuracy and certified accuracy, and the one to take.
 
-Plain numbers of settings that were judged already; nothing here fits or certifies.
+Nothing here fits or certifies. A choice.json may come from anybody, so all that is read from it is
+checked.
 """
 
 import io
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-from .._support import require
+import numpy as np
+
+from .._support import (
+    Estimator,
+    JsonObject,
+    PathLike,
+    answer_text,
+    percent,
+    require,
+    shortened,
+)
 from ..errors import InputError
+from ..plot import CertifiedAccuracyDisplay
 from ..workflow import CHOSEN, ON_TRAINING
-from ._reference_splits import mean, mostly
+from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, at
+from ._objective import Objective, one_label_from
 
-CERTIFIED, BALANCED, ACCURACY = "certified", "balanced", "accuracy="
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """One setting on the validation rows, or its means over splits of a trusted sample.
-
-    Attributes
-    ----------
-    method : {"partition", "leave-out"}
-        How the proof is made.
-    options : dict
-        As ``partita fit`` takes them.
-    accuracy : float
-        The share of rows that are right.
-    certified : float
-        The share that stay right, whatever is written into ``radius`` units.
-    balanced, certified_balanced : float, optional
-        The mean of the classes' recalls, and of their certified recalls; None for numbers.
-    seconds : float
-        For fitting all submodels.
-    estimator : estimator
-        Not fitted; ``fit`` it on all rows to use it.
-    nearly_constant : bool
-        Whether it gives nearly all rows one label, so that its proofs say little.
-    warnings : list of str
-        What else speaks against it: submodels that failed to fit.
-    """
-
-    method: str
-    options: dict[str, Any]
-    accuracy: float
-    certified: float
-    balanced: float | None
-    certified_balanced: float | None
-    seconds: float
-    estimator: Any = field(repr=False)
-    nearly_constant: bool = False
-    warnings: list[str] = field(default_factory=list)
-
-    @property
-    def fit_options(self) -> str:
-        """The setting as options of ``partita fit``."""
-        return " ".join(f"--{name} {value}" for name, value in self.options.items())
-
-    def as_dict(self) -> dict[str, Any]:
-        """Everything but the estimator, for JSON."""
-        return {name: value for name, value in vars(self).items() if name != "estimator"} | {
-            "fit": self.fit_options
-        }
+COLUMNS = [  # of to_frame
+    *("method", "accuracy", "certified", "balanced", "certified_balanced", "seconds"),
+    *("nearly_constant", "warnings", "fit"),
+]
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """Settings of both methods on validation rows, and the one that is recommended.
+    """Settings on validation rows, and the one that is recommended.
 
     Attributes
     ----------
-    radius : int
-        What is certified counts at this radius.
+    objective : Objective
+        What settings are compared by.
+    radius : int or None
+        Both methods are compared at this radius; None: partitions at all radii.
     settings : list of Evaluation
         All settings, in the order they were tried.
     one_model : dict
-        ``accuracy`` and ``balanced`` of one model on all columns, which proves nothing.
+        ``accuracy`` and ``balanced`` of one model on all columns, which proves nothing; ``score``,
+        ``lowest`` and ``precision`` as in ``by_radius``.
     constant : dict
         The best constant answer, with its ``accuracy`` and ``balanced``: proven at every radius.
     counts : str
         What a radius counts.
     rows : int
         Number of validation rows.
-    want : str
-        What the recommendation goes by.
-    best : Evaluation or None
-        The recommended setting; None where no setting is better than a constant.
-    reason : str
-        Why this one, or why none.
     chosen : {"on-training", "on-reference"}
         What the choice was made on: ensembles that learnt from the training table, or a trusted
         sample alone.
+    row_warnings : list of str
+        What speaks against judging by these rows.
+    about : dict
+        Of a table in a file: where it is, its units, and how rows were held out.
 
     See Also
     --------
@@ -108,16 +84,79 @@ class Choice:
     True
     """
 
-    radius: int
+    objective: Objective
+    radius: int | None
     settings: list[Evaluation]
-    one_model: dict[str, Any]
-    constant: dict[str, Any]
+    one_model: JsonObject
+    constant: JsonObject
     counts: str
     rows: int
-    want: str
-    best: Evaluation | None
-    reason: str
     chosen: str = ON_TRAINING
+    row_warnings: list[str] = field(default_factory=list)
+    about: JsonObject = field(default_factory=dict, repr=False)
+
+    @property
+    def want(self) -> str:
+        """What the recommendation goes by."""
+        return self.objective.name
+
+    @cached_property
+    def by_radius(self) -> list[Evaluation]:
+        """The recommended settings for r = 0, 1, ..., as far as one beats a constant answer."""
+        found: list[Evaluation] = []
+        while (one := self.objective.recommend(self.settings, self.constant, len(found))[0]) and (
+            at(self.objective.curve(one), len(found)) > 0
+        ):
+            found.append(one)
+        return found
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The recommended setting; None where no setting is better than a constant answer.
+
+        Without a radius, the one for r = 1, or for 0 if there is none.
+        """
+        return self._recommended[0]
+
+    @property
+    def reason(self) -> str:
+        """Why this one, or why none."""
+        return self._recommended[1]
+
+    @cached_property
+    def _recommended(self) -> tuple[Evaluation | None, str]:
+        radius = self.radius
+        if radius is None:
+            radius = max(0, min(1, len(self.by_radius) - 1))
+        best, reason = self.objective.recommend(self.settings, self.constant, radius)
+        if best is None and self.radius is not None:
+            reason = f"no setting proves more than a constant answer, at this radius: {reason}"
+        return best, reason
+
+    @property
+    def no_more(self) -> str | None:
+        """Why ``by_radius`` ends; None where nothing is certified at the next radius."""
+        listed = len(self.by_radius)
+        models = [one for one in self.settings if not one.is_one_model]
+        if listed and not any(at(self.objective.curve(one), listed) > 0 for one in models):
+            return None
+        return self.objective.recommend(self.settings, self.constant, listed)[1]
+
+    @property
+    def one_label_from(self) -> int | None:
+        """From which radius on only rows of the most common label are certified; None: none."""
+        return one_label_from(self.settings, self.constant)
+
+    @property
+    def nearly_constant(self) -> int:
+        """How many settings are left out since they are nearly constant."""
+        return sum(one.nearly_constant and not one.is_one_model for one in self.settings)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What speaks against the rows or the submodels."""
+        failed = [f"{text}." for one in self.settings for text in one.warnings]
+        return [*self.row_warnings, *dict.fromkeys(failed)]
 
     @property
     def depends(self) -> str:
@@ -125,7 +164,7 @@ class Choice:
         return CHOSEN[self.chosen]
 
     @property
-    def estimator(self) -> Any:
+    def estimator(self) -> Estimator:
         """The recommended estimator, not fitted.
 
         Raises
@@ -140,10 +179,9 @@ class Choice:
     @property
     def frontier(self) -> list[Evaluation]:
         """The settings that no other one beats in both, the least accurate first."""
-        useful = [one for one in self.settings if not one.nearly_constant]
-        return frontier(useful)
+        return frontier([one for one in self.settings if not one.nearly_constant])
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> "pandas.DataFrame":
         """Return all settings as a pandas DataFrame, the most certified first.
 
         Returns
@@ -151,14 +189,11 @@ class Choice:
         pandas.DataFrame
             One line per setting.
         """
-        pandas = require("pandas", "to_frame()")
         lines = [one.as_dict() for one in self.settings]
-        for line in lines:
-            line.pop("options")
-        order = ["certified", "accuracy"]
-        return pandas.DataFrame(lines).sort_values(order, ascending=False, ignore_index=True)
+        frame = require("pandas", "to_frame()").DataFrame(lines)[COLUMNS]
+        return frame.sort_values(["certified", "accuracy"], ascending=False, ignore_index=True)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         """Return everything as plain data, for JSON.
 
         Returns
@@ -166,16 +201,27 @@ class Choice:
         dict
             Settings without their estimators.
         """
-        plain = ("radius", "one_model", "constant", "counts", "rows", "want", "reason", "chosen")
-        return {name: getattr(self, name) for name in plain} | {
-            "depends": self.depends,
-            "best": None if self.best is None else self.best.as_dict(),
-            "frontier": [one.as_dict() for one in self.frontier],
-            "settings": [one.as_dict() for one in self.settings],
-        }
+        plain = [
+            *("radius", "want", "one_model", "constant", "counts", "rows", "reason", "no_more"),
+            *("one_label_from", "nearly_constant", "warnings", "chosen", "depends"),
+        ]
+        return (
+            self.about
+            | {name: getattr(self, name) for name in plain}
+            | {
+                "task": self.objective.task,
+                "best": None if self.best is None else self.best.as_dict(),
+                "by_radius": [self.objective.entry(one, r) for r, one in enumerate(self.by_radius)],
+                "frontier": [one.as_dict() for one in self.frontier],
+                "settings": [one.as_dict() for one in self.settings],
+            }
+        )
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw accuracy against certified accuracy: every setting, and both frontiers.
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the settings, one model on all columns and the best constant answer.
+
+        With a radius, accuracy against certified accuracy, and the frontier of each method;
+        without one, the best curve of each number of submodels over the radius.
 
         Parameters
         ----------
@@ -188,52 +234,67 @@ class Choice:
             With the picture.
         """
         if ax is None:
-            figures = require("matplotlib.figure", "a plot", "partita[plot]")
-            ax = figures.Figure(figsize=(6.4, 4.6), layout="constrained").add_subplot()
+            ax = self._new_figure().add_subplot()
+        if self.radius is None:
+            self._plot_curves(ax)
+        else:
+            self._plot_frontier(ax)
+        return ax
+
+    def _new_figure(self) -> "Figure":
+        figures = require("matplotlib.figure", "a plot", "partita[plot]")
+        size = (8.2, 4.6) if self.radius is None else (6.4, 4.6)
+        figure: Figure = figures.Figure(figsize=size, layout="constrained")
+        return figure
+
+    def _plot_frontier(self, ax: "Axes") -> None:
         for method, colour, marker in (
-            ("partition", "tab:blue", "o"),
-            ("leave-out", "tab:orange", "D"),
+            (PARTITION, "tab:blue", "o"),
+            (LEAVE_OUT, "tab:orange", "D"),
         ):
             own = [one for one in self.settings if one.method == method]
             own = [one for one in own if not one.nearly_constant]
-            line = frontier(own)
-            ax.plot(
-                [100 * one.accuracy for one in own],
-                [100 * one.certified for one in own],
-                marker,
-                color=colour,
-                alpha=0.35,
-                markersize=5,
-            )
-            ax.plot(
-                [100 * one.accuracy for one in line],
-                [100 * one.certified for one in line],
-                marker + "-",
-                color=colour,
-                label=f"{method} (frontier of {len(own)})",
-            )
-        ax.axvline(
-            100 * self.one_model["accuracy"],
-            color="tab:red",
-            linestyle=":",
-            label="one model, no proof",
-        )
-        ax.axhline(
-            100 * self.constant["accuracy"],
-            color="black",
-            linestyle="--",
-            linewidth=1,
-            label="a constant answer",
-        )
+            best = frontier(own)
+            ax.plot(*_places(own), marker, color=colour, alpha=0.35, markersize=5)
+            name = f"{method} (frontier of {len(own)})"
+            ax.plot(*_places(best), marker + "-", color=colour, label=name)
+        one_model, constant = (100 * one["accuracy"] for one in (self.one_model, self.constant))
+        name = "one model, no proof"
+        ax.axvline(one_model, color="tab:red", linestyle=":", label=name)
+        name = "a constant answer"
+        ax.axhline(constant, color="black", linestyle="--", linewidth=1, label=name)
         if self.best is not None:
-            place = (100 * self.best.accuracy, 100 * self.best.certified)
-            ax.plot(*place, "*", color="black", markersize=13, label="recommended")
-        ax.set(
-            xlabel="% right",
-            ylabel=f"% right whatever {self.radius} of the {self.counts} say",
-        )
+            ax.plot(*_places([self.best]), "*", color="black", markersize=13, label="recommended")
+        ax.set(xlabel="% right", ylabel=f"% right whatever {self.radius} of the {self.counts} say")
         ax.legend(frameon=False, fontsize="small", loc="lower left")
-        return ax
+
+    def _plot_curves(self, ax: "Axes") -> None:
+        colours = require("matplotlib", "a plot", "partita[plot]").colormaps["viridis"]
+        useful = [one for one in self.settings if not one.nearly_constant and not one.is_one_model]
+        sizes = list(dict.fromkeys(one.size for one in useful))
+        longest = 1
+        for k, size in enumerate(sizes):
+            share = [*self.objective.envelope([one for one in useful if one.size == size]), 0.0]
+            longest = max(longest, len(share) - 1)
+            what = self.counts.partition(" ")[2]
+            curve = CertifiedAccuracyDisplay(range(len(share)), share, counts=what, name=size)
+            curve.plot(ax=ax, color=colours(0.85 * k / max(1, len(sizes) - 1)), linewidth=1.8)
+        score = self.one_model["score"]
+        name = f"one model on all columns\n({percent(score)}, proves nothing)"
+        (star,) = ax.plot([0], [score], "*", label=name, color="tab:red", markersize=12)
+        star.set(clip_on=False, zorder=3)
+        level = self.objective.level(self.constant)
+        if level is not None:
+            answer = _plain_text(answer_text(self.constant["answer"]), 24)
+            name = f"always answering {answer}\n({percent(level)})"
+            ax.axhline(level, color="black", linestyle="--", linewidth=1.2, label=name)
+        ax.set(xlim=(0, longest), ylim=(0, 1.02), ylabel=_plain_text(self.objective.words, 50))
+        if self.about:
+            data, target = self.about["data"]["name"], self.about["target"]
+            ax.set_title(_plain_text(f"{target}: {self.rows:,} held-out rows of {data}", 70))
+        for own in filter(None, [ax.get_legend()]):  # every curve made one, inside the axes
+            own.remove()
+        ax.figure.legend(loc="outside right upper", frameon=False, fontsize="small")
 
     def png(self) -> bytes:
         """Return the picture as the bytes of a PNG file.
@@ -243,9 +304,8 @@ class Choice:
         bytes
             The same for the same numbers.
         """
-        figures = require("matplotlib.figure", "a plot", "partita[plot]")
         canvases = require("matplotlib.backends.backend_agg", "a plot", "partita[plot]")
-        figure = figures.Figure(figsize=(6.4, 4.6), layout="constrained")
+        figure = self._new_figure()
         canvases.FigureCanvasAgg(figure)
         self.plot(figure.add_subplot())
         picture = io.BytesIO()
@@ -253,20 +313,21 @@ class Choice:
         return picture.getvalue()
 
 
-def mean_evaluation(same: Sequence[Evaluation]) -> Evaluation:
-    """One setting's results over several splits: shares are means, warnings are of all."""
-    shares = ("accuracy", "certified", "balanced", "certified_balanced", "seconds")
-    means: dict[str, Any] = {name: mean([getattr(one, name) for one in same]) for name in shares}
-    return replace(
-        same[0],
-        **means,
-        nearly_constant=mostly([one.nearly_constant for one in same]),
-        warnings=list(dict.fromkeys(text for one in same for text in one.warnings)),
+def _places(settings: Sequence[Evaluation]) -> tuple[list[float], list[float]]:
+    """The settings in a picture of accuracy and certified accuracy, in percent."""
+    return (
+        [100 * one.accuracy for one in settings],
+        [100 * one.certified for one in settings],
     )
 
 
+def _plain_text(text: str, most: int) -> str:
+    """A text of bounded length, of which nothing is read as mathematics."""
+    return shortened(text, most).replace("$", r"\$")
+
+
 def frontier(settings: Sequence[Evaluation]) -> list[Evaluation]:
-    """The settings that no other one beats in both, the least accurate first."""
+    """Return the settings that no other one beats in both, the least accurate first."""
     best: list[Evaluation] = []
     for one in sorted(settings, key=lambda one: (-one.accuracy, -one.certified)):
         if not best or one.certified > best[-1].certified:
@@ -274,50 +335,61 @@ def frontier(settings: Sequence[Evaluation]) -> list[Evaluation]:
     return best[::-1]
 
 
-def check_want(want: str) -> float | None:
-    """The accuracy that is asked for; None where something else is. Refuses other wishes."""
-    if want in (CERTIFIED, BALANCED):
-        return None
-    try:
-        least = float(want.removeprefix(ACCURACY)) if want.startswith(ACCURACY) else -1.0
-    except ValueError:
-        least = -1.0
-    if not 0 <= least <= 1:
-        raise InputError(
-            f"want is {want!r}: give certified, balanced, or accuracy=0.84 or the like"
-        )
-    return least
+def read_choice(path: PathLike) -> Choice:
+    """Read the choice.json of an earlier search.
 
+    Parameters
+    ----------
+    path : str or path
+        The file, or the folder that ``partita choose`` wrote.
 
-def recommend(
-    settings: Sequence[Evaluation], want: str, constant: dict[str, Any], by_labels: bool
-) -> tuple[Evaluation | None, str]:
-    """The setting that a wish leads to, and why; None where a constant answer does as well.
-
-    A setting must prove more than the best constant answer does, by accuracy or, for labels, by the
-    mean of the classes' recalls.
+    Returns
+    -------
+    Choice
+        Without estimators; ``about`` has what the file says of its table.
     """
-    least = check_want(want)
-    if want == BALANCED and not by_labels:
-        raise InputError("want is 'balanced', which is for labels: give certified or accuracy=...")
+    place = Path(path)
+    place = place / "choice.json" if place.is_dir() else place
+    if not place.is_file():
+        raise InputError(
+            f"sweep {str(place)!r} does not exist: give the choice.json that partita choose wrote"
+        )
+    try:
+        return _checked(json.loads(place.read_bytes()))
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as exc:
+        raise InputError(
+            f"sweep {str(place)!r} is not a choice.json of partita choose: {type(exc).__name__}"
+        ) from exc
 
-    def is_useful(one: Evaluation) -> bool:
-        if one.nearly_constant:
-            return False
-        by_recall = by_labels and (one.certified_balanced or 0) > constant["balanced"]
-        return one.certified > constant["accuracy"] or by_recall
 
-    useful = [one for one in settings if is_useful(one)]
-    if not useful:
-        return None, "no setting proves more than a constant answer, at this radius"
-    if want == BALANCED:
-        chosen = max(useful, key=lambda one: (one.certified_balanced or 0, one.accuracy))
-        return chosen, "the highest mean certified recall"
-    if least is None:
-        return max(useful, key=lambda one: (one.certified, one.accuracy)), "the most certified"
-    accurate = [one for one in useful if one.accuracy >= least]
-    if not accurate:
-        best = max(useful, key=lambda one: (one.accuracy, one.certified))
-        return best, f"none reaches an accuracy of {least:g}: this is the most accurate"
-    chosen = max(accurate, key=lambda one: (one.certified, one.accuracy))
-    return chosen, f"the most certified with an accuracy of at least {least:g}"
+def _checked(found: JsonObject) -> Choice:
+    """A choice from its JSON; any error means that it is not one."""
+    objective = Objective.parse(str(found["want"]), str(found["task"]))
+    names = [name for name in Evaluation.__dataclass_fields__ if name != "estimator"]
+    settings = []
+    for one in found["settings"]:
+        setting = Evaluation(**{name: one[name] for name in names}, estimator=None)
+        labels = [*(setting.recall or {}).values(), *(setting.precision or {}).values()]
+        _check_curves([setting.curve, setting.balanced_curve or [], *labels])
+        size = setting.options.get("groups" if setting.method == LEAVE_OUT else "submodels")
+        if not isinstance(size, int) or not isinstance(setting.radius, int):
+            raise TypeError("a number of submodels is not an integer")
+        settings.append(setting)
+    constant = {name: found["constant"][name] for name in ("answer", "accuracy", "balanced")}
+    shares = [constant["accuracy"], *([constant["balanced"]] if constant["balanced"] else [])]
+    _check_curves([[share] for share in shares])
+    if not settings:
+        raise ValueError("no settings")
+    objective.envelope(settings)  # fails if a setting lacks what the score needs
+    radius = None if found["radius"] is None else int(found["radius"])
+    counts, rows, about = str(found["counts"]), int(found["rows"]), {"target": str(found["target"])}
+    return Choice(objective, radius, settings, {}, constant, counts, rows, about=about)
+
+
+def _check_curves(curves: Sequence[object]) -> None:
+    """Refuse what is not a falling list of shares."""
+    for one in curves:
+        curve = np.asarray(one, dtype=float)
+        is_share = (curve >= 0) & (curve <= 1)
+        if curve.ndim != 1 or not is_share.all() or not (np.diff(curve) <= 0).all():
+            raise ValueError("a curve is not valid")

@@ -1,66 +1,69 @@
-"""Choosing between both methods and their settings, on validation rows or a trusted sample.
+"""The doors to the search: ``choose`` and ``sweep`` on arrays, ``choose_file`` on a file."""
 
-Every ensemble is fitted once on the rows to learn from and judged under all its variants on others;
-with a trusted sample, once for each of its splits. Only then is the choice out of an attacker's
-reach: an ensemble that learnt from the training table carries its content into the choice.
-"""
-
-import time
+import hashlib
+import json
 from collections.abc import Sequence
-from copy import copy
-from dataclasses import replace
-from typing import Any, NamedTuple
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
 
-import numpy as np
-from sklearn.base import clone
+from sklearn import get_config
 from sklearn.utils import _safe_indexing
 
-from .._support import Array, array_of, check_whole, log
-from ..ensemble import (
-    failure_banner,
-    fit_full_model,
-    full_predictions,
-    is_nearly_constant,
+from .. import __version__
+from .._support import (
+    Array,
+    Estimator,
+    JsonObject,
+    PathLike,
+    TableLike,
+    array_of,
+    check_whole,
+    json_value,
+    write_atomic,
 )
 from ..errors import InputError
-from ..metrics import certified_accuracy, certified_balanced_accuracy
 from ..partition import Informed
-from ..rules import Gated
-from ..tables import open_table
-from ..workflow import ON_REFERENCE, ON_TRAINING, TASKS, CertifiedTable, Task
-from ._candidates import Candidate, Variant, candidates
-from ._choice import Choice, Evaluation, check_want, mean_evaluation, recommend
-from ._choose_parts import ResultCache
-from ._reference_splits import mean_shares, reference_splits, without_warnings_of_trials
-
-
-class Part(NamedTuple):
-    """Rows to learn from and rows to judge by, with the pair of ensembles to fit on the former.
-
-    The pair is a partition and a leave-out ensemble with everything set but their sizes.
-    """
-
-    pair: tuple[Any, Any]
-    train: tuple[Any, Array]
-    valid: tuple[Any, Array]
+from ..tables import open_table, sha256_of
+from ..workflow import (
+    ON_REFERENCE,
+    ON_TRAINING,
+    TASKS,
+    Task,
+    TrainingTable,
+    code_hash,
+    code_of,
+    library_versions,
+    named_estimator,
+)
+from ._choice import Choice
+from ._grid import Grid
+from ._objective import CERTIFIED, Objective
+from ._search import ResultCache, Split, search
+from ._splits import HeldOut, hold_out, reference_splits
 
 
 def choose(
-    X: Any = None,
-    y: Any = None,
-    X_valid: Any = None,
-    y_valid: Any = None,
-    radius: int = 1,
+    X: TableLike = None,
+    y: object = None,
+    X_valid: TableLike = None,
+    y_valid: object = None,
+    radius: int | None = 1,
     *,
-    reference: tuple[Any, Any] | None = None,
-    units: Any = None,
-    trusted: Any = (),
-    estimator: Any = None,
-    want: str = "certified",
+    reference: tuple[TableLike, object] | None = None,
+    units: object = None,
+    trusted: object = (),
+    estimator: Estimator = None,
+    want: str | None = None,
     tolerance: float | None = None,
     relative: float | None = None,
     submodels: Sequence[int] | None = None,
     groups: Sequence[int] | None = None,
+    rules: Sequence[str] | None = None,
+    margins: Sequence[float] | None = None,
+    priors: Sequence[float] | None = None,
+    offsets: Sequence[object] | None = None,
+    stretches: Sequence[float] | None = None,
     max_models: int = 150,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -69,11 +72,12 @@ def choose(
     """Compare partition and leave-out ensembles for a proof against ``radius`` units.
 
     Over both methods, their sizes, rules, priors and a full model behind the vote: accuracy and
-    certified accuracy on the validation rows, beside one model on all columns.
+    certified accuracy on the validation rows, beside one model on all columns and the best constant
+    answer. ``partita choose`` is the same for a table in a file.
 
     Ensembles that learn from the training table carry its content into the choice, however clean
-    the validation rows are: whoever rewrites one training column may make you choose otherwise, and
-    proofs hold given the chosen settings only. With ``reference``, settings are chosen on that
+    the validation rows are: rewriting one training column may change what is chosen, and proofs
+    hold given the chosen settings only. With ``reference``, settings are chosen on that
     trusted sample alone, and proofs hold without this condition. Then fit ``estimator`` on all
     rows.
 
@@ -88,8 +92,8 @@ def choose(
         Rows to judge by, none of them in X. Not with ``reference``.
     y_valid : array-like of shape (n_valid,), optional
         Their labels or numbers.
-    radius : int, default=1
-        How many units an attacker may own.
+    radius : int or None, default=1
+        How many units an attacker may own. None: compare partitions at all radii (:func:`sweep`).
     reference : (X_ref, y_ref), optional
         A trusted sample: rows that no attacker could touch, none of them in X. Settings learn from
         two thirds of it and are judged by the rest, in five random splits; shares are their means.
@@ -100,10 +104,12 @@ def choose(
         Columns that no attacker can touch.
     estimator : estimator, optional
         What submodels are clones of. By default each method's own.
-    want : str, default="certified"
-        What to recommend: ``"certified"``, the setting with the most rows certified;
-        ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"``, the
-        highest mean certified recall.
+    want : str, optional
+        What to recommend: ``"certified"`` (the default), the setting with the most rows certified;
+        ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"`` (the
+        default for labels without a radius), the highest mean certified recall;
+        ``"recall:LABEL"``, the highest certified recall of one label. A setting that does not score
+        more than the best constant answer is never recommended.
     tolerance, relative : float, optional
         For numbers: how far from the truth a prediction counts as right, also as a share of it.
     submodels : sequence of int, optional
@@ -111,6 +117,12 @@ def choose(
     groups : sequence of int, optional
         Numbers of groups to try for leave-out ensembles; by default 6, 9, 12 and the most that
         ``max_models`` allows.
+    rules : sequence of str, optional
+        Some of plurality, runoff and tournament.
+    margins, priors, offsets : sequence of float, optional
+        Of the tournament; an offset may also be a mapping of a label to its head start in votes.
+    stretches : sequence of float, optional
+        For numbers: how far the submodels' values are moved away from their centre.
     max_models : int, default=150
         How many fits a leave-out ensemble may take.
     random_state : int, default=0
@@ -152,37 +164,93 @@ def choose(
     >>> bool((clf.certify(X[400:]).radius >= 1).mean() > 0.8)
     True
     """
-    check_whole("radius", radius, 0)
+    if radius is not None:
+        check_whole("radius", radius, 0)
     is_number = tolerance is not None or relative is not None
     task = TASKS["regression" if is_number else "classification"]
-    common = {"units": units, "trusted": trusted, "random_state": random_state}
+    common: JsonObject = {"units": units, "trusted": trusted, "random_state": random_state}
     common |= {"n_jobs": n_jobs, "verbose": verbose}
-    pair = (
-        task.ensemble(estimator, **common),
-        task.leave_out_ensemble(estimator, max_models=max_models, **common),
-    )
-    settings = (radius, want, tolerance, relative, submodels, groups)
+    partition = task.ensemble(estimator, **common)
+    leave_out = task.leave_out_ensemble(estimator, max_models=max_models, **common)
     if reference is not None:
-        parts = _reference_parts(pair, task, reference, X, (X_valid, y_valid), random_state)
-        return choose_among(parts, *settings, verbose=verbose, chosen=ON_REFERENCE)
-    given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid}
-    for name, value in given.items():
-        if value is None:
-            raise InputError(
-                f"{name} is missing: give X, y, X_valid and y_valid, or reference=(X_ref, y_ref)"
-            )
-    train, valid = (X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid))
-    return choose_among([Part(pair, train, valid)], *settings, verbose=verbose)
+        pairs = _reference_rows(task, reference, X, (X_valid, y_valid), random_state)
+    else:
+        given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid}
+        for name, value in given.items():
+            if value is None:
+                raise InputError(
+                    f"{name} is missing: give X, y, X_valid and y_valid, or reference=(X_ref, "
+                    "y_ref)"
+                )
+        pairs = [((X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid)))]
+    return search(
+        [Split(partition, leave_out, train, valid) for train, valid in pairs],
+        Grid(submodels, groups, rules, margins, priors, offsets, stretches),
+        _objective(want, task, radius),
+        radius,
+        (tolerance, relative),
+        chosen=ON_TRAINING if reference is None else ON_REFERENCE,
+        verbose=verbose,
+    )
 
 
-def _reference_parts(
-    pair: tuple[Any, Any],
+def sweep(
+    X: TableLike = None,
+    y: object = None,
+    X_valid: TableLike = None,
+    y_valid: object = None,
+    **options: Any,
+) -> Choice:
+    """Compare partitions at all radii: :func:`choose` without a radius.
+
+    Parameters
+    ----------
+    X, y, X_valid, y_valid : array-like, optional
+        Rows to learn from and rows to judge by, as in :func:`choose`.
+    **options : dict
+        As :func:`choose` takes them. By default many rules, margins and priors are tried, and
+        settings are compared by their mean certified recall, or for numbers by the certified share.
+
+    Returns
+    -------
+    Choice
+        ``by_radius`` has the recommended setting for r = 0, 1, ..., as far as one beats the best
+        constant answer.
+
+    See Also
+    --------
+    choose : Compare both methods for one radius.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from partita.selection import sweep
+    >>> X, y = load_wine(return_X_y=True)
+    >>> rows = X[::2], y[::2], X[1::2], y[1::2]
+    >>> found = sweep(*rows, estimator=GaussianNB(), submodels=[3, 5], rules=["plurality"])
+    >>> [one.fit_options for one in found.settings]
+    ['--submodels 3 --rule plurality', '--submodels 5 --rule plurality']
+    """
+    return choose(X, y, X_valid, y_valid, radius=None, **options)
+
+
+def _objective(want: str | None, task: Task, radius: int | None) -> Objective:
+    if want is None:
+        want = task.default_score if radius is None else CERTIFIED
+    return Objective.parse(want, task.name)
+
+
+Rows = tuple[TableLike, Array]
+
+
+def _reference_rows(
     task: Task,
-    reference: Any,
-    X: Any,
-    valid: tuple[Any, Any],
+    reference: tuple[TableLike, object],
+    X: TableLike,
+    valid: tuple[TableLike, object],
     random_state: int,
-) -> list[Part]:
+) -> list[tuple[Rows, Rows]]:
     """Split a trusted sample into rows to learn from and rows to judge by, several times.
 
     X serves to warn of rows that are in both; nothing is learnt from it.
@@ -208,185 +276,157 @@ def _reference_parts(
             f"reference has {table.n_rows} rows and {len(y_ref)} labels or numbers: give one for "
             "each row"
         )
-    return [
-        Part(
-            pair,
-            (_safe_indexing(X_ref, learn), y_ref[learn]),
-            (_safe_indexing(X_ref, held), y_ref[held]),
-        )
-        for learn, held in reference_splits(y_ref, task, random_state)
-    ]
+    splits = reference_splits(y_ref, task, random_state)
+    learn, held = (
+        [(_safe_indexing(X_ref, rows), y_ref[rows]) for rows in part]
+        for part in zip(*splits, strict=True)
+    )
+    return list(zip(learn, held, strict=True))
 
 
-def choose_among(
-    rows: Sequence[Part],
-    radius: int,
-    want: str = "certified",
-    tolerance: float | None = None,
-    relative: float | None = None,
-    submodels: Sequence[int] | None = None,
-    groups: Sequence[int] | None = None,
-    verbose: int = 0,
-    parts: ResultCache | None = None,
-    fallback_name: str = "auto",
-    chosen: str = ON_TRAINING,
-) -> Choice:
-    """The same on one or more pairs of rows to learn from and to judge by; shares are means.
+@dataclass(frozen=True)
+class Trial:
+    """How settings of a table in a file are tried.
 
-    ``chosen``: whether the rows to learn from are of the training table or of a trusted sample.
+    Attributes
+    ----------
+    estimator : str
+        What each submodel is; "auto": the default of its method.
+    holdout : float or path, optional
+        The share of rows held out at random (None: a quarter, unless ``last`` or ``group`` is
+        given), or another table.
+    seed : int
+        Decides the split, the partition, and every submodel's seed.
+    tolerance, relative : float, optional
+        For numbers: what counts as right.
+    last : float, optional
+        Hold out the last share of the rows, in the order of the table.
+    group : str, optional
+        A column: rows that share its value are never split.
+    want : str, optional
+        What settings are compared by (:class:`Objective`).
+    radius : int, optional
+        Compare both methods for a proof at this radius; None: partitions at all radii.
     """
-    (partition, _), train, valid = rows[0]
-    task = TASKS[partition.task]
-    task.check_tolerance(tolerance, relative, needed=True)
-    check_want(want)
-    labels = partition.task == "classification"
-    units = clone(partition).units_of(train[0])
-    n_units = len(units)
-    if n_units < 2 * radius + 1:
-        raise InputError(
-            f"radius is {radius}, which needs at least {2 * radius + 1} units, but there are "
-            f"{n_units}: lower radius, or use finer units"
-        )
-    judges = [
-        _Judge(one.train, one.valid, radius, (tolerance, relative), one.pair[0], fallback_name)
-        for one in rows
-    ]
-    tried: list[Evaluation] = []
-    every = list(
-        zip(
-            *(candidates(*one.pair, n_units, radius, labels, submodels, groups) for one in rows),
-            strict=True,
-        )
-    )
-    for number, same in enumerate(every, start=1):
-        candidate = same[0]
-        if verbose:
-            options = " ".join(f"{name} {value}" for name, value in candidate.options.items())
-            log(f"{options} ({number} of {len(every)})")
-        known = None if parts is None else parts.read(number, candidate)
-        if known is None:
-            found = [judge.judged(one) for judge, one in zip(judges, same, strict=True)]
-            known = [mean_evaluation(entries) for entries in zip(*found, strict=True)]
-            if parts is not None:
-                parts.write(number, candidate, known)
-        tried += known
-    constant = mean_shares(
-        [task.best_constant(one.train[1], one.valid[1], tolerance, relative) for one in rows]
-    )
-    best, reason = recommend(tried, want, constant, labels)
-    return Choice(
+
+    estimator: str = "auto"
+    holdout: float | str | Path | None = None
+    seed: int = 0
+    tolerance: float | None = None
+    relative: float | None = None
+    last: float | None = None
+    group: str | None = None
+    want: str | None = None
+    radius: int | None = None
+
+
+def choose_table(
+    training: TrainingTable,
+    grid: Grid,
+    trial: Trial,
+    folder: Path | None = None,
+    jobs: int | None = None,
+    verbose: int = 1,
+) -> Choice:
+    """Choose settings for a table in a file, on held-out rows or on its reference alone.
+
+    Parameters
+    ----------
+    training : TrainingTable
+        The table.
+    grid : Grid
+        The settings to try.
+    trial : Trial
+        How they are tried.
+    folder : Path, optional
+        Where results of finished ensembles are kept, so that an interrupted search resumes.
+    jobs : int, optional
+        Threads; None: all cores. Results do not depend on it.
+    verbose : int, default=1
+        0: no progress on standard error.
+    """
+    task, reference, radius = training.task, training.reference, trial.radius
+    task.check_tolerance(trial.tolerance, trial.relative, needed=True)
+    objective = _objective(trial.want, task, radius)
+    choices = {name: getattr(trial, name) for name in ("holdout", "last", "group")}
+    rows = hold_out(training, choices, trial.seed)
+    training = replace(rows[0].training, reference=reference)
+    splits = []
+    for one in rows:
+        names = trial.estimator, trial.seed, verbose
+        partition = one.training.ensemble(names[0], task.rule(None), "auto", *names[1:])
+        leave_out = one.training.leave_out_ensemble(names[0], radius or 1, *names[1:])
+        for ensemble in (partition, leave_out):
+            ensemble.set_params(n_jobs=jobs)
+        splits.append(Split(partition, leave_out, (one.learn, one.y), (one.table, one.truth)))
+    facts = _facts(training, trial, rows[0])
+    key = _key(training, trial, facts)
+    cache = None if folder is None else ResultCache(folder, key, training.check_unchanged)
+    found = search(
+        splits,
+        grid,
+        objective,
         radius,
-        tried,
-        mean_shares([judge.one_model() for judge in judges]),
-        constant,
-        f"{n_units} {units.kind}",
-        len(valid[1]),
-        want,
-        best,
-        reason,
-        chosen,
+        (trial.tolerance, trial.relative),
+        trial.estimator,
+        ON_TRAINING if reference is None else ON_REFERENCE,
+        cache,
+        verbose,
     )
+    training.check_unchanged()
+    about = facts | {"learnt_from": rows[0].learn.n_rows, "held_out_how": rows[0].words}
+    return replace(found, row_warnings=rows[0].warnings(), about=about)
 
 
-class _Judge:
-    """Fits candidates and judges them on validation rows."""
+def choose_file(
+    training: TrainingTable,
+    grid: Grid,
+    out: PathLike,
+    trial: Trial,
+    jobs: int | None = None,
+    verbose: int = 1,
+) -> Choice:
+    """Choose, and write choice.json and choice.png into a folder.
 
-    def __init__(
-        self,
-        train: tuple[Any, Array],
-        valid: tuple[Any, Array],
-        radius: int,
-        tolerances: tuple[float | None, float | None],
-        ensemble: Any,
-        fallback_name: str,
-    ) -> None:
-        self.train, self.valid, self.radius, self.tolerances = train, valid, radius, tolerances
-        self.task = TASKS[ensemble.task]
-        self.ensemble = ensemble
-        self.fallback: Any = None  # one model on all columns, fitted once
-        self.fallback_name = fallback_name
-        self._one_model: Array | None = None
+    After an interruption, the same call resumes: what is finished is not done again.
+    """
+    folder = Path(out)
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"out {str(folder)!r} is a file: give a folder")
+    found = choose_table(training, grid, trial, folder, jobs, verbose)
+    write_atomic(folder / "choice.png", found.png())
+    text = json.dumps(json_value(found.as_dict()), indent=1)
+    write_atomic(folder / "choice.json", text.encode())
+    ResultCache(folder, "").clear()
+    return found
 
-    def judged(self, candidate: Candidate) -> list[Evaluation]:
-        """Every variant of a candidate, fitted once."""
-        started = time.perf_counter()
-        with without_warnings_of_trials():
-            model = clone(candidate.ensemble).fit(*self.train)
-        seconds = time.perf_counter() - started
-        certified = CertifiedTable.of(model, self.valid[0], *self.tolerances, self.valid[1])
-        self._fit_full_model()
-        return [
-            self._entry(candidate, variant, self._under(certified, variant), seconds)
-            for variant in candidate.variants
-        ]
 
-    def _fit_full_model(self) -> Array:
-        """Fit one model on all columns, once; return what it predicts, empty where it fails."""
-        if self._one_model is None:
-            whole = clone(self.ensemble)
-            with without_warnings_of_trials():
-                self.fallback = fit_full_model(whole, *self.train)
-                whole.plan(*self.train)
-            whole.full_model_ = self.fallback
-            found = full_predictions(whole, whole.read(self.valid[0]))
-            self._one_model = np.empty(0) if found is None else found
-        return self._one_model
+def _facts(training: TrainingTable, trial: Trial, rows: HeldOut) -> JsonObject:
+    """Everything that the results depend on; what settings are compared by is not among it."""
+    path, units_file = training.file.path, training.units_file
+    choices = ("holdout", "last", "group", "want", "radius")
+    return {
+        "partita": __version__,
+        "data": {"name": path.name, "sha256": sha256_of(path), "rows": training.file.n_rows},
+        "csv": None if training.csv is None else training.csv.to_dict(),
+        "target": training.target,
+        "units": units_file.units,
+        "trusted": units_file.trusted,
+        "ignore": units_file.ignore,
+        "reference": None if training.reference is None else training.reference.about(),
+        **{name: value for name, value in asdict(trial).items() if name not in choices},
+        "split": rows.about,
+        "code": code_hash(trial.estimator),
+        "task": training.task.name,
+    }
 
-    def _under(self, certified: CertifiedTable, variant: Variant) -> CertifiedTable:
-        """The same ballots under another rule, or with the full model behind them."""
-        model: Any = certified.model
-        if variant.rule is not None:
-            rule = model.resolve_rule(copy(variant.rule), model.unfitted_submodel(), self.train[1])
-            return certified.under(rule)
-        if variant.gate is None or self.fallback is None:
-            return certified
-        gated = copy(model)
-        gated.fallback, gated.gate, gated.fallback_model_ = (
-            model.unfitted_submodel(),
-            variant.gate,
-            self.fallback,
-        )
-        rule, scores = Gated(model.rule_, variant.gate), gated.fallback_scores(certified.table)
-        ballots = replace(certified.ballots, rule=rule, fallback=scores)
-        return replace(certified, ballots=ballots)
 
-    def _entry(
-        self, candidate: Candidate, variant: Variant, certified: CertifiedTable, seconds: float
-    ) -> Evaluation:
-        proof, truth = certified.against_truth.proof, self.valid[1]
-        assert proof is not None
-        accuracy, certain = (certified_accuracy(truth, proof, r) for r in (0, self.radius))
-        balanced: list[float | None] = [None, None]
-        constant = False
-        predicted = self.task.label_counts(certified.prediction)
-        if predicted:
-            balanced = [certified_balanced_accuracy(truth, proof, r) for r in (0, self.radius)]
-            share = predicted.most_common(1)[0][1] / len(truth)
-            commonest = max(self.task.label_counts(truth).values()) / len(truth)
-            constant = is_nearly_constant(share, commonest)
-        options = candidate.options | variant.options
-        if variant.gate is not None:
-            options = candidate.options | {"fallback": self.fallback_name} | variant.options
-        return Evaluation(
-            candidate.method,
-            options,
-            accuracy,
-            certain,
-            balanced[0],
-            balanced[1],
-            seconds,
-            candidate.estimator(variant),
-            constant,
-            failure_banner(len(certified.model.failures_), len(certified.model.estimators_)),
-        )
-
-    def one_model(self) -> dict[str, Any]:
-        """One model on all columns, on the validation rows."""
-        predicted, truth = self._fit_full_model(), self.valid[1]
-        if len(predicted) == 0:
-            return {"accuracy": float("nan"), "balanced": None}
-        right = self.ensemble.correct(predicted, truth, *self.tolerances)
-        balanced = None
-        if self.task.label_counts(truth):
-            balanced = float(np.mean([right[truth == label].mean() for label in np.unique(truth)]))
-        return {"accuracy": float(np.mean(right)), "balanced": balanced}
+def _key(training: TrainingTable, trial: Trial, facts: JsonObject) -> str:
+    """A hash of the facts, and of all else that results depend on."""
+    everything = {
+        "request": facts,
+        "code": code_of(named_estimator(trial.estimator, training.task)),
+        "versions": library_versions(),
+        "config": get_config(),
+    }
+    return hashlib.sha256(json.dumps(everything, sort_keys=True).encode()).hexdigest()[:16]

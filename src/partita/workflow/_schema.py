@@ -106,10 +106,6 @@ class Classification:
             )
         return named_rule(name)
 
-    def rule_options(self, grid: Any) -> list[JsonObject]:
-        """Return every rule of a grid with its settings, as options of ``partita fit``."""
-        return list(grid.label_rules())
-
     def best_constant(
         self, y: Array, truth: Array, tolerance: float | None, relative: float | None
     ) -> JsonObject:
@@ -178,10 +174,6 @@ class Regression:
                 "margin, prior and offset are for labels, and the target holds numbers: use stretch"
             )
         return Median(**given)
-
-    def rule_options(self, grid: Any) -> list[JsonObject]:
-        """Return every rule of a grid with its settings."""
-        return list(grid.number_rules())
 
     def best_constant(
         self, y: Array, truth: Array, tolerance: float | None, relative: float | None

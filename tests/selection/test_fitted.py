@@ -28,7 +28,7 @@ from partita.metrics import (
     certified_scorer,
 )
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
-from partita.selection._rule_search import search_rules
+from partita.selection._fitted import search_rules
 
 X, Y = load_wine(return_X_y=True)
 LABELS = np.array(["low", "medium", "high"])[Y]

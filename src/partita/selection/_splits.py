@@ -1,4 +1,4 @@
-"""Rows that a sweep certifies and does not learn from.
+"""Rows to learn from and rows to judge settings by: of one table, of two, or of a trusted sample.
 
 They are drawn at random, the last ones, whole groups, or a table of their own; or both parts are
 drawn from a trusted reference, several times. A random split
@@ -6,21 +6,30 @@ promises too much wherever rows resemble their neighbours (hours of one day, vis
 a model that has seen the neighbours knows the answer.
 """
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from sklearn.model_selection import GroupShuffleSplit, train_test_split
+from sklearn.model_selection import (
+    GroupShuffleSplit,
+    ShuffleSplit,
+    StratifiedShuffleSplit,
+    train_test_split,
+)
 
-from .._support import Array
+from .._support import Array, JsonObject
 from ..errors import InputError
-from ..tables import FileTable, missing_cells, sha256_of
-from ..workflow import TrainingTable
-from ._reference_splits import JUDGED, reference_splits
-from ._time_order import time_order_warnings
+from ..tables import NUMBER, TEXT, TIME, File, FileTable, column_values, missing_cells, sha256_of
+from ..workflow import Task, TrainingTable
 
-SHARE = 0.25  # of the rows, or of the groups
+SHARE = 0.25  # of the rows, or of the groups, that are held out
+SPLITS = 5  # of a trusted sample
+JUDGED = 1 / 3  # the share of its rows to judge by
+LEAST_ROWS = 30
+LEAST_OF_A_LABEL = 3  # so that every part has one
+NAMED_LIKE_TIME = re.compile(r"(?<![a-z])(date|time|datetime|timestamp)(?![a-z])")
 
 
 @dataclass(frozen=True)
@@ -30,13 +39,13 @@ class HeldOut:
     Attributes
     ----------
     training : TrainingTable
-        What is swept; a column that rows are grouped by is a feature of it only if it is trusted.
+        What is tried; a column that rows are grouped by is a feature of it only if it is trusted.
     learn, y : FileTable and array
         The rows to learn from, and their target.
     table, truth : FileTable and array
         The rows to certify, and their target.
     about : dict
-        How the rows were chosen, for sweep.json.
+        How the rows were chosen, for choice.json.
     words : str
         The same for people.
     """
@@ -46,7 +55,7 @@ class HeldOut:
     y: Array
     table: FileTable
     truth: Array
-    about: dict[str, Any]
+    about: JsonObject
     words: str
 
     def warnings(self) -> list[str]:
@@ -72,45 +81,45 @@ class HeldOut:
         return found
 
 
-def hold_out(
-    training: TrainingTable,
-    holdout: float | str | Path | None,
-    last: float | None,
-    group: str | None,
-    seed: int,
-) -> HeldOut:
-    """Choose the rows to certify; at most one of ``holdout``, ``last`` and ``group`` is given.
+def hold_out(training: TrainingTable, choices: Mapping[str, object], seed: int) -> list[HeldOut]:
+    """Choose the rows to learn from and to judge by: of the table, or of its trusted reference.
 
     Parameters
     ----------
     training : TrainingTable
         The table.
-    holdout : float or path, optional
-        A share of the rows, drawn at random with each label in both parts, or another table with
-        the same columns.
-    last : float, optional
-        A share of the rows: the last ones, in the order of the table.
-    group : str, optional
-        A column: rows that share its value are never split. A quarter of the values is held out.
+    choices : mapping
+        At most one of these is not None: ``holdout``, a share of the rows, drawn at random with
+        each label in both parts, or another table with the same columns (by default a quarter of
+        the rows); ``last``, a share of the rows, the last ones in the order of the table;
+        ``group``, a column: rows that share its value are never split, and a quarter of the values
+        is held out.
     seed : int
         Decides what is drawn.
+
+    Returns
+    -------
+    list of HeldOut
+        One; of a reference several, and nothing is learnt from the table.
     """
-    choices = {"holdout": holdout, "last": last, "group": group}
     given = [name for name, value in choices.items() if value is not None]
+    if training.reference is not None:
+        return _reference_parts(training, given, seed)
     if len(given) > 1:
         raise InputError(
             f"{' and '.join(given)} are given, and each says which rows to hold out: choose one"
         )
+    holdout, last, group = (choices[name] for name in ("holdout", "last", "group"))
     if isinstance(holdout, str | Path):
-        return _other_table(training, Path(holdout))
-    if last is not None:
+        return [_other_table(training, Path(holdout))]
+    if isinstance(last, float | int):
         learn, held, about = _last_rows(training, last)
         words = f"the last {_percent(last)} of the rows, in the order of the table"
-    elif group is not None:
+    elif isinstance(group, str):
         training, learn, held, about = _groups(training, group, seed)
         words = f"all rows of {about['held_groups']} of the {about['groups']} values of {group!r}"
     else:
-        share = SHARE if holdout is None else holdout
+        share = holdout if isinstance(holdout, float | int) else SHARE
         learn, held = _random_rows(training, share, seed)
         about = {"kind": "random", "share": share}
         words = f"{_percent(share)} of the rows, drawn at random"
@@ -119,45 +128,23 @@ def hold_out(
             "the rows to learn from hold one label only: give more rows, or another "
             f"{given[0] if given else 'holdout'}"
         )
-    return HeldOut(
-        training,
-        training.table.with_rows(learn),
-        training.y[learn],
-        training.table.with_rows(held),
-        training.y[held],
-        about,
-        words,
-    )
+    table, y = training.table, training.y
+    parts = table.with_rows(learn), y[learn], table.with_rows(held), y[held]
+    return [HeldOut(training, *parts, about, words)]
 
 
-def parts_of(
-    training: TrainingTable,
-    holdout: float | str | Path | None,
-    last: float | None,
-    group: str | None,
-    seed: int,
-) -> list[HeldOut]:
-    """The rows to learn from and to certify: of the table, or of its trusted reference alone."""
-    if training.reference is None:
-        return [hold_out(training, holdout, last, group, seed)]
-    choices = {"holdout": holdout, "last": last, "group": group}
-    return reference_parts(training, choices, seed)
+def _reference_parts(training: TrainingTable, given: list[str], seed: int) -> list[HeldOut]:
+    """Learn from parts of the trusted reference and judge by the rest of it, several times.
 
-
-def reference_parts(training: TrainingTable, choices: dict[str, Any], seed: int) -> list[HeldOut]:
-    """Learn from parts of the trusted reference and certify the rest of it, several times.
-
-    Nothing is learnt from the training table; rows that are in both are warned of. ``choices``:
-    what else says which rows to hold out, by option; none of it may be given.
+    Rows that are in the training table too are warned of.
     """
     reference = training.reference
     assert reference is not None
-    for name, value in choices.items():
-        if value is not None:
-            raise InputError(
-                f"{name} says which rows of the table to hold out, but with reference settings are "
-                f"chosen on the reference alone: leave out {name}, or reference"
-            )
+    if given:
+        raise InputError(
+            f"{given[0]} says which rows of the table to hold out, but with reference settings are "
+            f"chosen on the reference alone: leave out {given[0]}, or reference"
+        )
     reference.partition(training.table.names).check_disjoint(training.table, strict=False)
     splits = reference_splits(reference.y, training.task, seed)
     about = {
@@ -172,18 +159,12 @@ def reference_parts(training: TrainingTable, choices: dict[str, Any], seed: int)
         f"a third of the {len(reference.y):,} trusted rows of {reference.name} in each of "
         f"{len(splits)} random splits, with the rest of them to learn from; shares are means"
     )
-    return [
-        HeldOut(
-            replace(training, reference=reference.with_rows(learn)),
-            reference.table.with_rows(learn),
-            reference.y[learn],
-            reference.table.with_rows(held),
-            reference.y[held],
-            about,
-            words,
-        )
-        for learn, held in splits
-    ]
+    found = []
+    for rows in splits:
+        learn, held = (reference.with_rows(part) for part in rows)
+        parts = learn.table, learn.y, held.table, held.y
+        found.append(HeldOut(replace(training, reference=learn), *parts, about, words))
+    return found
 
 
 def _percent(share: float) -> str:
@@ -213,7 +194,7 @@ def _random_rows(training: TrainingTable, share: float, seed: int) -> tuple[Arra
     return np.sort(learn), np.sort(held)
 
 
-def _last_rows(training: TrainingTable, share: float) -> tuple[Array, Array, dict[str, Any]]:
+def _last_rows(training: TrainingTable, share: float) -> tuple[Array, Array, JsonObject]:
     check_share("last", share)
     n_rows = training.table.n_rows
     held = max(1, round(share * n_rows))
@@ -228,7 +209,7 @@ def _last_rows(training: TrainingTable, share: float) -> tuple[Array, Array, dic
 
 def _groups(
     training: TrainingTable, group: str, seed: int
-) -> tuple[TrainingTable, Array, Array, dict[str, Any]]:
+) -> tuple[TrainingTable, Array, Array, JsonObject]:
     """Whole groups; the column that makes them is no feature unless it is trusted."""
     training.file.check_column(group, "group")
     units_file = training.units_file
@@ -310,3 +291,75 @@ def _other_table(training: TrainingTable, path: Path) -> HeldOut:
         about,
         f"the rows of {path.name}",
     )
+
+
+def reference_splits(y: Array, task: Task, seed: int) -> list[tuple[Array, Array]]:
+    """Rows to learn from and to judge by, several times; every label is in both parts."""
+    if len(y) < LEAST_ROWS:
+        raise InputError(
+            f"reference has {len(y)} rows, too few to learn from one part and judge by the other: "
+            f"give at least {LEAST_ROWS}"
+        )
+    counts = task.label_counts(y)
+    if len(counts) == 1:
+        raise InputError(
+            f"reference holds no label but {next(iter(counts))!r}, so no setting can be judged: "
+            "give rows of several labels"
+        )
+    for label, count in counts.items():
+        if count < LEAST_OF_A_LABEL:
+            rows = "one row" if count == 1 else f"{count} rows"
+            raise InputError(
+                f"reference has {rows} of the label {label!r}, too few to learn from one part and "
+                f"judge by the other: give at least {LEAST_OF_A_LABEL} rows of every label, or none"
+            )
+    kind = StratifiedShuffleSplit if counts else ShuffleSplit
+    splits = kind(SPLITS, test_size=JUDGED, random_state=seed).split(y, y if counts else None)
+    return [(np.sort(learn), np.sort(held)) for learn, held in splits]
+
+
+def time_order_warnings(file: File, target: str) -> list[str]:
+    """What to say if a table whose rows were held out at random has a column of times."""
+    for name in file.names:
+        if name == target:
+            continue
+        try:
+            kind = file.kind(name)
+        except InputError:  # an ignored column of a type that is not read
+            continue
+        words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()  # saleDate
+        is_named_so = NAMED_LIKE_TIME.search(words) is not None
+        if kind != TIME and not (is_named_so and _may_be_time(file, name, kind)):
+            continue
+        if _is_ordered(file, name, kind):
+            return [
+                f"Rows look ordered in time (by {name!r}), and were held out at random: --last "
+                "0.2 tells more about later rows."
+            ]
+        return [
+            f"The column {name!r} looks like a time, and rows were held out at random. If the "
+            "model is for later rows, sort the table by time: --last 0.2 then tells more."
+        ]
+    return []
+
+
+def _may_be_time(file: File, name: str, kind: str) -> bool:
+    """Whether a column that is named like a time may hold one (OverTime is Yes or No)."""
+    if kind != TEXT:
+        return kind == NUMBER
+    column = file.arrow([name]).column(name).slice(0, 100).to_pylist()
+    return any(any(character.isdigit() for character in str(value)) for value in column)
+
+
+def _is_ordered(file: File, name: str, kind: str) -> bool:
+    """Whether the column never falls, or never rises, from one row to the next."""
+    try:
+        values = column_values(file.arrow([name]).column(name), kind, name)
+    except InputError:
+        return False
+    known = np.asarray(
+        [value for value in values.tolist() if value == value],
+        dtype=None if kind != TEXT else object,
+    )
+    rises, falls = known[1:] > known[:-1], known[1:] < known[:-1]
+    return len(known) > 1 and bool(np.any(rises) != np.any(falls))

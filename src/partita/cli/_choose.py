@@ -1,10 +1,11 @@
-"""``partita sweep``."""
+"""``partita choose``, also by its old name ``partita sweep``."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from .._support import json_value
 from ._inputs import csv_options, local_path, print_json, share_or_table, with_reference
 from ._options import (
     Data,
@@ -26,7 +27,7 @@ from ._options import (
 )
 
 
-def sweep(
+def choose(
     ctx: typer.Context,
     data: Data,
     target: Target,
@@ -43,9 +44,10 @@ def sweep(
     want: Annotated[
         str | None,
         typer.Option(
-            help="With --radius: what to recommend. certified (the default): the most rows "
-            "certified; accuracy=0.84: the most among those at least that accurate; balanced: the "
-            "highest mean certified recall."
+            help="What settings are compared by, certified: balanced (the mean of the labels' "
+            "recalls; the default for labels without --radius), certified (the share of rows; the "
+            "default otherwise), accuracy=0.84 (the same, of those at least that accurate) or "
+            "recall:LABEL."
         ),
     ] = None,
     groups: Annotated[
@@ -80,12 +82,7 @@ def sweep(
         str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")
     ] = None,
     score: Annotated[
-        str | None,
-        typer.Option(
-            help="What settings are compared by, certified at each radius: balanced (the mean of "
-            "the classes' recalls; the default for labels), accuracy (the default for numbers) or "
-            "recall:LABEL."
-        ),
+        str | None, typer.Option(help="The same as --want; accuracy is another name of certified.")
     ] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
@@ -122,63 +119,41 @@ def sweep(
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
-    """Try many settings on held-out rows: the best one for each radius.
+    """Choose settings on held-out rows: the best one at each radius.
 
     With --radius, both methods are compared for that radius. With --reference, settings are chosen
     on trusted rows alone, in several splits; otherwise proofs hold given the settings that were
     chosen. Run again after an interruption, it resumes.
     """
-    from ..selection import Grid, Trial, sweep_file
+    from ..errors import InputError
+    from ..selection import Grid, Objective, Trial, choose_file
     from ..workflow import ON_REFERENCE, ON_TRAINING, open_training
-    from ._sweep_screen import show_sweep
+    from ._choose_screen import show_choice
 
-    for_grid = {"rules": rules, "margins": margins, "priors": priors, "offsets": offsets}
-    for_grid |= {"stretches": stretches, "score": score}
-    _check_options(radius, {"want": want, "groups": groups}, for_grid)
-    grid = Grid.parse(submodels, rules, margins, priors, stretches, offsets)
+    if groups is not None and radius is None:
+        raise InputError("groups goes with --radius: leave it out")
+    if want is not None and score is not None:
+        raise InputError("want and score are two names of one option: leave one out")
+    grid = Grid.parse(submodels, groups, rules, margins, priors, offsets, stretches)
     csv = csv_options(sep, decimal, encoding)
     training = open_training(local_path(ctx, data), target, units, task, csv=csv)
     training = with_reference(ctx, training, reference, exchanges)
+    if score is not None:
+        want = Objective.parse(score, training.task.name, "score").name
     rows = share_or_table(ctx, holdout)
-    trial = Trial(estimator, rows, seed, tolerance, relative, last, group, score)
+    trial = Trial(estimator, rows, seed, tolerance, relative, last, group, want, radius)
+    choice = choose_file(training, grid, out, trial, jobs, int(not quiet))
+    if as_json:
+        print_json(json_value(choice.as_dict()))
+        return
     given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
     given |= {"--reference": reference, "--exchanges": exchanges}
     given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
-    defaults = (None, "auto", 0)
-    options = [
+    given["--chosen"] = ON_TRAINING if reference is None else ON_REFERENCE
+    words = [
         str(word)
         for option, value in given.items()
-        if value not in defaults
+        if value not in (None, "auto", 0)
         for word in (option, value)
     ]
-    chosen = ON_TRAINING if reference is None else ON_REFERENCE
-    command = ["partita", "fit", data, "--target", target, *options, "--chosen", chosen]
-    if radius is not None:
-        from ..selection import Objective, choose_file, parse_list
-        from ._choice_screen import show_choice
-
-        sizes = parse_list("submodels", submodels, int), parse_list("groups", groups, int)
-        objective = Objective(radius, want or "certified", *sizes)
-        choice, held_out = choose_file(training, objective, out, trial, jobs, int(not quiet))
-        if as_json:
-            print_json(choice.as_dict())
-        else:
-            show_choice(choice, held_out, out, command)
-        return
-    found = sweep_file(training, grid, out, trial, jobs=jobs, verbose=int(not quiet))
-    if as_json:
-        print_json(found)
-        return
-    show_sweep(found, out, command)
-
-
-def _check_options(
-    radius: int | None, with_radius: dict[str, str | None], without: dict[str, str | None]
-) -> None:
-    """Refuse options that go with the other kind of sweep."""
-    from ..errors import InputError
-
-    for name, value in (with_radius if radius is None else without).items():
-        if value is not None:
-            rest = "goes with --radius" if radius is None else "does not go with --radius"
-            raise InputError(f"{name} {rest}: leave it out")
+    show_choice(choice, out, ["partita", "fit", data, "--target", target, *words])

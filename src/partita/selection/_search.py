@@ -1,0 +1,277 @@
+"""The one search: every ensemble is fitted once on each split, and judged under all its variants.
+
+The doors to it say what is tried and on which rows (``choose`` on arrays, ``choose_table`` on a
+table in a file). Results of finished candidates may be kept in a folder, so that a search that was
+interrupted resumes.
+"""
+
+import json
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from .._support import Array, Estimator, TableLike, json_value, log, write_atomic
+from ..ensemble import fit_full_model, full_predictions
+from ..errors import EmptyProofWarning, InputError, SoundnessWarning
+from ..partition import SHARED_ROWS
+from ..rules import Gated
+from ..workflow import ON_TRAINING, TASKS, CertifiedTable
+from ._choice import Choice
+from ._evaluation import (
+    PARTITION,
+    Evaluation,
+    evaluate,
+    evaluate_plain,
+    mean,
+    mean_evaluation,
+    size_text,
+)
+from ._grid import Candidate, Grid, Options, candidates, rule_of, with_rule
+from ._objective import Objective
+
+
+class Split(NamedTuple):
+    """Rows to learn from and rows to judge by, with the ensembles to fit on the former.
+
+    These are a partition and a leave-out ensemble with everything set but their sizes and rules.
+    """
+
+    partition: Estimator
+    leave_out: Estimator
+    train: tuple[TableLike, Array]
+    valid: tuple[TableLike, Array]
+
+
+@dataclass(frozen=True)
+class ResultCache:
+    """Where results of candidates are stored until a search is finished.
+
+    Attributes
+    ----------
+    folder : Path
+        Where the files go.
+    key : str
+        A hash of everything that the results depend on.
+    check : callable
+        Raises an error if results no longer belong to the key.
+    """
+
+    folder: Path
+    key: str
+    check: Callable[[], None] = lambda: None
+
+    def read(self, number: int, candidate: Candidate) -> list[Evaluation] | None:
+        """Return a candidate's results without estimators; None where they are not known."""
+        try:
+            stored = json.loads(self._place(number).read_bytes())
+        except (OSError, ValueError):  # there is none, or it was damaged
+            return None
+        if [stored["options"], stored["variants"]] != [candidate.options, candidate.variants]:
+            return None
+        return [Evaluation(**one, estimator=None) for one in stored["found"]]
+
+    def write(self, number: int, candidate: Candidate, found: list[Evaluation]) -> None:
+        """Store a candidate's results."""
+        self.check()
+        plain = [{k: v for k, v in vars(one).items() if k != "estimator"} for one in found]
+        content = {"options": candidate.options, "variants": candidate.variants, "found": plain}
+        write_atomic(self._place(number), json.dumps(json_value(content)).encode())
+
+    def clear(self) -> None:
+        """Remove what searches of any key have stored."""
+        for file in self.folder.glob(f"candidate-[0-9][0-9][0-9]-{'[0-9a-f]' * 16}.json"):
+            file.unlink()
+
+    def _place(self, number: int) -> Path:
+        return self.folder / f"candidate-{number:03d}-{self.key}.json"
+
+
+def search(
+    splits: Sequence[Split],
+    grid: Grid,
+    objective: Objective,
+    radius: int | None,
+    tolerances: tuple[float | None, float | None] = (None, None),
+    estimator: str = "auto",
+    chosen: str = ON_TRAINING,
+    cache: ResultCache | None = None,
+    verbose: int = 0,
+) -> Choice:
+    """Fit every candidate of a grid on every split and judge it; shares are means over splits.
+
+    Parameters
+    ----------
+    splits : sequence of Split
+        At least one.
+    grid : Grid
+        The settings to try.
+    objective : Objective
+        What settings are compared by.
+    radius : int, optional
+        Compare both methods for a proof at this radius; None: partitions at all radii.
+    tolerances : (tolerance, relative)
+        For numbers: what counts as right.
+    estimator : str, default="auto"
+        The submodels' name, for messages and for a full model behind the vote.
+    chosen : {"on-training", "on-reference"}
+        Whether the rows to learn from are of the training table or of a trusted sample.
+    cache : ResultCache, optional
+        Where results are kept until the search is finished.
+    verbose : int, default=0
+        0: no progress on standard error.
+    """
+    first = splits[0]
+    task = TASKS[first.partition.task]
+    task.check_tolerance(*tolerances, needed=True)
+    objective.check_labels(task.label_counts(first.valid[1]))
+    units = clone(first.partition).units_of(first.train[0])
+    n_units = len(units)
+    if radius is not None and n_units < 2 * radius + 1:
+        raise InputError(
+            f"radius is {radius}, which needs at least {2 * radius + 1} units, but there are "
+            f"{n_units}: lower radius, or use finer units"
+        )
+    variants = grid.variants(task, first.partition.estimator, estimator, radius, verbose)
+    labels = np.asarray(list(task.label_counts(first.train[1])))
+    for rule in [rule_of(variant, task) for variant in variants]:  # before anything is fitted
+        if rule is not None:
+            rule.check()
+            rule.resolve(first.train[1], labels)
+    splits = [one._replace(partition=with_rule(one.partition, variants[0], task)) for one in splits]
+    judges = [_Judge(split, radius, tolerances, estimator) for split in splits]
+    every = [
+        list(candidates(grid, variants, one.partition, one.leave_out, n_units, radius))
+        for one in splits
+    ]
+    settings: list[Evaluation] = []
+    for number, same in enumerate(zip(*every, strict=True), start=1):
+        known = None if cache is None else cache.read(number, same[0])
+        if verbose:
+            before = "" if known is None else ", finished by an earlier run"
+            log(f"{size_text(same[0].options)} ({number} of {len(every[0])}{before})")
+        if known is None:
+            found = [judge.evaluations(one) for judge, one in zip(judges, same, strict=True)]
+            known = _means(found, number, same[0], cache)
+        settings += [
+            replace(one, estimator=same[0].estimator(variant, task), radius=judges[0].radius)
+            for one, variant in zip(known, same[0].variants, strict=True)
+        ]
+    whole = Candidate(PARTITION, {"submodels": 1}, first.partition, variants[:1])
+    tried = [one for one in settings if one.is_one_model]
+    if not tried:
+        known = None if cache is None else cache.read(0, whole)
+        tried = known or _means([[one.one_model] for one in judges], 0, whole, cache)
+    one_model = objective.best(tried, 0) or tried[0]
+    constants = [task.best_constant(one.train[1], one.valid[1], *tolerances) for one in splits]
+    return Choice(
+        objective,
+        radius,
+        settings,
+        objective.entry(one_model, 0),
+        constants[0]
+        | {name: mean([one[name] for one in constants]) for name in ("accuracy", "balanced")},
+        f"{n_units} {units.kind}",
+        len(first.valid[1]),
+        chosen,
+    )
+
+
+def _means(
+    found: Sequence[list[Evaluation]], number: int, candidate: Candidate, cache: ResultCache | None
+) -> list[Evaluation]:
+    """Average a candidate's results over the splits, and store them."""
+    means = [mean_evaluation(same) for same in zip(*found, strict=True)]
+    if cache is not None:
+        cache.write(number, candidate, means)
+    return means
+
+
+@contextmanager
+def _without_warnings_of_trials() -> Iterator[None]:
+    """Leave out what a fit warns of that is no news of one trial among many.
+
+    Proofs that are empty are judged elsewhere; and where the rows that are learnt from are trusted,
+    a partition may be informed by the same rows.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EmptyProofWarning)
+        warnings.filterwarnings("ignore", SHARED_ROWS, SoundnessWarning)
+        yield
+
+
+class _Judge:
+    """Fits candidates on one split and judges them on its validation rows."""
+
+    def __init__(
+        self,
+        split: Split,
+        radius: int | None,
+        tolerances: tuple[float | None, float | None],
+        name: str,
+    ) -> None:
+        self.split, self.tolerances, self.name = split, tolerances, name
+        self.radius = 1 if radius is None else radius
+        self.task = TASKS[split.partition.task]
+
+    def evaluations(self, candidate: Candidate) -> list[Evaluation]:
+        """Fit a candidate once, and judge every variant of it."""
+        started = time.perf_counter()
+        with _without_warnings_of_trials():
+            model = clone(candidate.ensemble).fit(*self.split.train)
+        seconds = time.perf_counter() - started
+        table, truth = self.split.valid
+        certified = CertifiedTable.of(model, table, *self.tolerances, truth)
+        found = []
+        for number, variant in enumerate(candidate.variants):
+            gated: Options = {"fallback": self.name} if "gate" in variant else {}
+            options = candidate.options | gated | variant
+            one = Evaluation(candidate.method, options, self.radius, [], seconds, None)
+            found.append(evaluate(one, self._under(certified, variant, number > 0)))
+        return found
+
+    def _under(self, certified: CertifiedTable, variant: Options, other: bool) -> CertifiedTable:
+        """The same ballots under a variant: another rule, or with the full model behind them."""
+        model: Estimator = certified.model
+        rule = rule_of(variant, self.task) if other else None
+        if rule is not None:
+            y, submodel = self.split.train[1], model.unfitted_submodel()
+            certified = certified.under(model.resolve_rule(copy(rule), submodel, y))
+        gate = variant.get("gate")
+        if gate is None or self.full_model is None:
+            return certified
+        gated: Estimator = copy(certified.model)
+        gated.fallback, gated.gate = model.unfitted_submodel(), gate
+        gated.fallback_model_ = self.full_model
+        scores = gated.fallback_scores(certified.table)
+        decides = Gated(certified.rule, gate)
+        ballots = replace(certified.ballots, rule=decides, fallback=scores)
+        return replace(certified, ballots=ballots)
+
+    @cached_property
+    def full_model(self) -> Estimator:
+        """One model on all columns, fitted once; None where it fails."""
+        with _without_warnings_of_trials():
+            return fit_full_model(clone(self.split.partition), *self.split.train)
+
+    @cached_property
+    def one_model(self) -> Evaluation:
+        """One model on all columns, on the validation rows."""
+        whole, (table, truth) = clone(self.split.partition), self.split.valid
+        with _without_warnings_of_trials():
+            whole.plan(*self.split.train)
+        whole.full_model_ = self.full_model
+        found = full_predictions(whole, whole.read(table))
+        one = Evaluation(PARTITION, {"submodels": 1}, self.radius, [float("nan")], 0.0, None)
+        if found is None:
+            return one
+        right = whole.correct(found, truth, *self.tolerances)
+        return evaluate_plain(one, self.task, found, truth, right)

@@ -1,0 +1,103 @@
+"""What is tried: both methods in usual sizes, and every rule with its settings."""
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from partita import (
+    FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
+    InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
+)
+from partita.rules import Plurality
+from partita.selection import Grid
+from partita.selection._evaluation import LEAVE_OUT, PARTITION
+from partita.selection._grid import candidates
+from partita.workflow import TASKS
+
+PAIR = FeaturePartitionClassifier(GaussianNB()), LeaveOutClassifier(GaussianNB())
+LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]
+
+
+def variants(task, radius, estimator=None, grid=None):
+    return (grid or Grid()).variants(task, estimator, "own", radius, verbose=0)
+
+
+def sizes(n_units, radius, **settings):
+    grid = Grid(**settings)
+    found = list(candidates(grid, variants(LABELS, radius), *PAIR, n_units, radius))
+    return (
+        [one.ensemble.n_submodels for one in found if one.method == PARTITION],
+        [one.ensemble.n_groups for one in found if one.method == LEAVE_OUT],
+    )
+
+
+def test_sizes_fit_the_units_and_the_radius():
+    assert sizes(10, 1) == ([3, 5, 7], [6, 9, 10])
+    assert sizes(64, 1) == ([3, 5, 7, 11, 15, 21, 31], [6, 9, 12, 17])
+    assert sizes(64, 2) == ([5, 7, 11, 15, 21, 31], [6, 9])
+    assert sizes(5, 2) == ([5], [5])
+
+
+def test_without_a_radius_there_are_partitions_alone():
+    assert sizes(100, None) == ([1, 3, 5, 11, 21, 31, 51], [])
+    assert sizes(30, None) == ([1, 3, 5, 11, 21, 29], [])
+    assert sizes(4, None) == ([1, 3], [])
+    assert sizes(1, None) == ([1], [])
+    with pytest.raises(InputError, match="submodels has 5: each must be from 1 to 4, the number"):
+        sizes(4, None, submodels=(5,))
+
+
+def test_given_sizes_are_taken_and_checked():
+    assert sizes(10, 1, submodels=[9], groups=[4]) == ([9], [4])
+    assert sizes(10, 1, submodels=[9, 1], groups=[]) == ([1, 9], [])  # one model, to compare with
+    with pytest.raises(InputError, match=r"submodels has 11: .* from 3 to 10"):
+        sizes(10, 1, submodels=[11])
+    with pytest.raises(InputError, match=r"groups has 4: .* from 5 to 10"):
+        sizes(10, 2, groups=[4])
+
+
+def test_a_variant_becomes_an_estimator():
+    one = next(candidates(Grid(), variants(LABELS, 1), *PAIR, 10, 1))
+    by_options = {tuple(variant): one.estimator(variant, LABELS) for variant in one.variants}
+    assert isinstance(by_options[("rule",)].rule, Plurality)
+    assert by_options[("gate",)].gate == 1
+    assert isinstance(by_options[("gate",)].fallback, GaussianNB)
+    assert by_options[()].fallback is None
+
+
+def test_for_one_radius_few_settings_are_tried():
+    expected = [{}, {"rule": "plurality"}, {"prior": 0.0}, {"prior": 0.5}, {"gate": 1}]
+    assert variants(LABELS, 1) == expected
+
+
+def test_numbers_are_stretched_and_have_no_gate():
+    pair = FeaturePartitionRegressor(), LeaveOutRegressor()
+    one = next(candidates(Grid(), variants(NUMBERS, 1), *pair, 10, 1))
+    stretches = [one.estimator(variant, NUMBERS).rule for variant in one.variants[1:]]
+    assert np.all([rule.stretch > 1 for rule in stretches])
+    assert not any("gate" in variant for variant in one.variants)
+
+
+def test_every_rule_is_tried_at_all_radii():
+    options = variants(LABELS, None)
+    assert options[:2] == [{"rule": "plurality"}, {"rule": "runoff"}]
+    assert {(one["margin"], one["prior"]) for one in options[2:]} == {
+        (m, p) for m in (0, 0.5, 2) for p in (0, 0.5, 0.9, 0.99, 1)
+    }
+    assert not any("offset" in one for one in options)
+
+
+def heads(text):
+    grid = Grid.parse(None, None, "tournament", "0.5", "1", text)
+    return [one.get("offset") for one in variants(LABELS, None, grid=grid)]
+
+
+def test_offsets_are_multiples_or_head_starts():
+    assert heads("0,0.5,1") == [None, 0.5, 1.0]
+    assert heads("a=b=-1, yes=2") == [{"a=b": -1.0}, {"yes": 2.0}]
+    for wrong in ("=2", "yes=", "yes", "yes=two"):
+        with pytest.raises(InputError, match="head starts such as fraud=-1,fraud=2"):
+            heads(wrong)
