@@ -4,15 +4,15 @@ import inspect
 
 import pytest
 
-from partita.cli import _audit, _certify, _fit, _report, _serve, _sweep
+from partita.cli import _audit, _certify, _choose, _fit, _report, _serve
 
 COMMANDS = {
     "audit": _audit.audit,
     "certify": _certify.certify,
+    "choose": _choose.choose,
     "fit": _fit.fit,
     "report": _report.report,
     "serve": _serve.serve,
-    "sweep": _sweep.sweep,
 }
 
 
