@@ -80,6 +80,6 @@ for r, share, n_submodels in zip(*best, strict=True):
         print(f"r = {r}: best with T = {n_submodels}, {share:.1%}")
 
 # %%
-# What to do next: ``partita sweep`` does this for a table in a file and prints the options to use;
+# What to do next: ``partita choose`` does this for a table in a file and prints the options to use;
 # see :doc:`/guide/choosing`. With unbalanced labels compare by ``score="balanced"`` instead, or a
 # model that always gives the most frequent label will look good.

@@ -63,4 +63,4 @@ ax.legend()
 
 # %%
 # What to do next: choose the number of submodels and the stretch on held-out rows with ``partita
-# sweep --relative 0.15``, and read :doc:`/theory/regression` for why the interval cannot be left.
+# choose --relative 0.15``, and read :doc:`/theory/regression` for why the interval cannot be left.

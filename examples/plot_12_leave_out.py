@@ -60,7 +60,7 @@ plt.show()
 # %%
 # What to do next: fit ``found.estimator``, the recommended one, and report what it certifies on
 # rows that took no part in the choice. :doc:`/guide/leaving-out` says what the settings do, and
-# ``partita sweep --radius 1`` makes the same comparison for a table in a file.
+# ``partita choose --radius 1`` makes the same comparison for a table in a file.
 
 model = found.estimator.fit(X_fit, y_fit)
 print(model.certify(X_valid))

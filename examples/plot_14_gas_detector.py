@@ -162,5 +162,5 @@ print(f"{fit:.0f} and predicting {predict:.0f} times as long as with one model."
 # %%
 # What to do next: see :doc:`what you could do instead </guide/alternatives>`, and how it does under
 # the same attacks. Then put your own columns into ``units`` and call :func:`partita.choose`, or run
-# ``partita sweep --radius 1`` on a file. :doc:`/guide/leaving-out` says when leaving sources out
+# ``partita choose --radius 1`` on a file. :doc:`/guide/leaving-out` says when leaving sources out
 # is the better method.

@@ -164,4 +164,4 @@ else:
 # %%
 # What to do next: see :doc:`what you could do instead </guide/alternatives>` under attack.
 # :doc:`/guide/rare` says how to look at rare labels in your own table, with
-# ``partita certify`` and ``partita sweep --score balanced``.
+# ``partita certify`` and ``partita choose --want balanced``.

@@ -1,5 +1,6 @@
 """What ``partita choose`` prints for people."""
 
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -131,4 +132,7 @@ def _show_frontier(choice: Choice, radius: int, always: str) -> None:
 
 def _cells(one: Mapping[str, object], columns: Mapping[str, str]) -> list[str]:
     shares = [one.get(key) for key in columns.values()]
-    return [f"{100 * share:.1f}" if isinstance(share, float) else "-" for share in shares]
+    return [
+        f"{100 * share:.1f}" if isinstance(share, float) and math.isfinite(share) else "-"
+        for share in shares
+    ]

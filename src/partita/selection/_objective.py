@@ -4,6 +4,7 @@ Always giving the same answer is proven at every radius. Whatever does not beat 
 settings are compared by, is not recommended: a certified accuracy alone may be a constant's.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -173,7 +174,10 @@ class Objective:
         return why
 
     def entry(self, one: Evaluation, radius: int) -> JsonObject:
-        """Return what a setting reaches at a radius, for a table."""
+        """Return what a setting reaches at a radius, for a table; NaN where its model fails."""
+        if not one.curve:
+            unknown = dict.fromkeys(("balanced", "lowest", "precision"))
+            return {"radius": radius, "score": math.nan, "accuracy": math.nan, "fit": ""} | unknown
         recalls = [at(curve, radius) for curve in (one.recall or {}).values()]
         precision = one.precision[self.label] if one.precision and self.label is not None else None
         return {

@@ -170,7 +170,7 @@ def search(
     if not tried:
         known = None if cache is None else cache.read(0, whole)
         tried = known or _means([[one.one_model] for one in judges], 0, whole, cache)
-    one_model = objective.best(tried, 0) or tried[0]
+    one_model = objective.best([one for one in tried if one.curve], 0) or tried[0]
     constants = [task.best_constant(one.train[1], one.valid[1], *tolerances) for one in splits]
     return Choice(
         objective,
@@ -270,7 +270,7 @@ class _Judge:
             whole.plan(*self.split.train)
         whole.full_model_ = self.full_model
         found = full_predictions(whole, whole.read(table))
-        one = Evaluation(PARTITION, {"submodels": 1}, self.radius, [float("nan")], 0.0, None)
+        one = Evaluation(PARTITION, {"submodels": 1}, self.radius, [], 0.0, None)
         if found is None:
             return one
         right = whole.correct(found, truth, *self.tolerances)
