@@ -1349,8 +1349,8 @@ BUGS = [
     Bug(
         "service: results in another order",
         "serve/_certifier.py",
-        "for one, result in zip(wanted, results, strict=True)",
-        "for one, result in zip(wanted, results[::-1], strict=True)",
+        "for (_, future), result in zip(batch, results, strict=True)",
+        "for (_, future), result in zip(batch, results[::-1], strict=True)",
         (BATCHING,),
     ),
     Bug(

@@ -14,7 +14,7 @@ from sklearn.datasets import load_breast_cancer
 
 from partita import FeaturePartitionClassifier, store
 from partita.serve._app import PATHS
-from partita.serve._metrics import ALARM_LIMIT, Metrics, source_families
+from partita.serve._metrics import ALARM, Metrics, source_families
 
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOY = ROOT / "deploy"
@@ -58,7 +58,7 @@ def test_prometheus_asks_where_the_service_listens():
 
 
 def test_alerts_are_about_metrics_that_there_are():
-    shown = Metrics(PATHS, further=source_families(["a sensor"])).text() + f"# TYPE {ALARM_LIMIT}\n"
+    shown = Metrics(PATHS, further=source_families(["a sensor"])).text() + f"# TYPE {ALARM.name}\n"
     for rule in read("alerts.yml")["groups"][0]["rules"]:
         for name in re.findall(r"partita_\w+", rule["expr"]):
             assert re.search(rf"^(# TYPE )?{name}\b", shown, re.MULTILINE), name

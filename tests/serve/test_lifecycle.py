@@ -7,7 +7,7 @@ from .client import CANCER, ask, refused, rows_of, strict
 
 def test_probes_and_requests_follow_them(classifier):
     app, rows = serve.make_app(classifier), {"rows": rows_of(CANCER[:1])}
-    life = app.state.service.lifecycle
+    life = app.state.service
 
     def probes():
         return [ask(app, b"", path, "GET").status_code for path in ("/live", "/ready", "/health")]

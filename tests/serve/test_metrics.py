@@ -6,7 +6,7 @@ from array import array
 import pytest
 
 from partita import serve
-from partita.serve._metrics import Metrics, n_cells, request_families
+from partita.serve._metrics import Metrics, gauge, n_cells, request_families
 
 from .client import CANCER, DIABETES, ask, rows_of
 
@@ -81,7 +81,7 @@ def test_workers_are_added_up_and_a_new_one_goes_on_counting():
 def test_further_metrics_can_be_shown():
     metrics = Metrics(("/certify",), constants={"model": 'a "b"\\\n'})
     meaning = "Whether a source has changed."
-    metrics.show("partita_suspect", meaning, [({"unit": "station A"}, 1.0)])
+    metrics.show(gauge("partita_suspect", meaning, [{"unit": "station A"}]), [1.0])
     found = parsed(metrics.text())
     assert found['partita_suspect{unit="station A"}'] == 1
     assert found[r'partita_info{model="a \"b\"\\\n"}'] == 1

@@ -8,7 +8,7 @@ import pytest
 
 from partita import serve
 from partita.serve import _certifier
-from partita.serve._metrics import request_id
+from partita.serve._app import request_id
 
 from .client import CANCER, ask, refused, rows_of
 

@@ -4,8 +4,12 @@
 routes. The one that certifies a model is here, those of parties are in ``federation``.
 """
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+import re
+import secrets
+import time
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +21,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from jinja2 import Environment, StrictUndefined
 from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .. import __version__
 from .._support import PathLike
@@ -26,31 +31,39 @@ from ..watch import ReferenceRates, Watcher
 from ._certifier import Answer, Batcher, Certifier
 from ._metrics import (
     CONTENT_TYPE,
+    IN_FLIGHT,
+    LINES_LOST,
+    Cells,
     Family,
-    Lifecycle,
     Metrics,
-    Observer,
     RequestLog,
     SourceWatch,
-    note,
+    logger,
     source_families,
 )
 from ._rows import (
     Certified,
     Health,
     Refusal,
+    RequestRefusedError,
     State,
     handle_refusal,
     json_bytes,
     json_response,
+    refusal_response,
     rows_schema,
 )
 from ._security import Keys, KnownHosts, check_key, read_body
 from ._settings import Settings
 
+# asked by machines every few seconds: logged only where something is wrong, and not timed
 PROBES = ("/live", "/ready", "/metrics", "/health")
 OPERATIONS = (*PROBES, "/openapi.json", "/docs")
 PATHS = ("/certify", *OPERATIONS)
+REQUEST_ID = re.compile(rb"[A-Za-z0-9._:+/=-]{1,100}")
+NOTES = "partita.notes"  # where the routes leave what the log should say, in the scope
+SHOWN_PATH = 200  # characters, in the log
+STOPPING = {"Connection": "close", "Retry-After": "1"}
 INVALID_ROWS = (
     "The body is not valid JSON, its rows do not have exactly the model's columns, or a cell is "
     "not of its column's kind"
@@ -75,8 +88,9 @@ class Service:
         Who may ask; without any, everybody may.
     log : RequestLog, optional
         Where requests are logged.
-    lifecycle : Lifecycle
-        Whether new requests are answered.
+    ready, refuses_new : bool
+        Whether /ready says so, and whether new requests are refused. Between the first step to the
+        end and the second a load balancer has time to notice, and no request is refused.
     """
 
     name: str
@@ -84,7 +98,8 @@ class Service:
     settings: Settings = field(default_factory=Settings)
     keys: Keys = field(default_factory=Keys)
     log: RequestLog | None = None
-    lifecycle: Lifecycle = field(default_factory=Lifecycle)
+    ready: bool = True
+    refuses_new: bool = False
 
     @classmethod
     def of(
@@ -93,7 +108,7 @@ class Service:
         paths: Sequence[str],
         families: Sequence[Family] = (),
         name: str | None = None,
-        cells: Any = None,
+        cells: Cells | None = None,
         worker: int = 0,
     ) -> "Service":
         """Make the service of one worker process."""
@@ -152,6 +167,97 @@ class Service:
         }
 
 
+# ---- around every request ----
+
+
+def note(scope: Scope, **facts: object) -> None:
+    """Leave something for the line in the log."""
+    scope.get(NOTES, {}).update(facts)
+
+
+def request_id(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
+    """Return the id that the client gave, if it is a plain one, or a new one."""
+    given = next((value for name, value in headers if name == b"x-request-id"), b"")
+    return given if REQUEST_ID.fullmatch(given) else secrets.token_hex(8).encode()
+
+
+class Observer:
+    """ASGI middleware that counts, logs, and refuses what begins too late.
+
+    It is the outermost layer, so that nothing is answered without being counted. It reads no body.
+
+    Parameters
+    ----------
+    app : ASGI application
+        What answers.
+    service : Service
+        Its metrics, its log, and whether new requests are answered.
+    """
+
+    def __init__(self, app: ASGIApp, service: Service) -> None:
+        self.app, self._service = app, service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        service, start, status = self._service, time.perf_counter(), 0
+        name = request_id(scope["headers"])
+        notes: dict[str, object] = {}
+        scope[NOTES] = notes
+
+        async def send_with_id(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message.get("headers", ()), (b"x-request-id", name)]
+                if not service.ready and not any(key == b"connection" for key, _ in headers):
+                    headers.append((b"connection", b"close"))  # the next request goes elsewhere
+                message["headers"] = headers
+            await send(message)
+
+        service.metrics.add(IN_FLIGHT)
+        try:
+            if service.refuses_new and scope["path"] not in OPERATIONS:
+                await refusal_response(_stopping())(scope, receive, send_with_id)
+            else:
+                await self.app(scope, receive, send_with_id)
+        except (Exception, asyncio.CancelledError) as exc:
+            if isinstance(exc, asyncio.CancelledError):  # the time to finish is over
+                exc = _stopping()
+            else:  # with the request's id in the log, and not shown
+                logger.exception("request %s failed", name.decode())
+            if status:  # half an answer is none: the connection is closed
+                raise
+            await refusal_response(exc)(scope, receive, send_with_id)
+        finally:
+            service.metrics.add(IN_FLIGHT, -1.0)
+            self._count(scope, notes, name, status or 500, time.perf_counter() - start)
+
+    def _count(
+        self, scope: Scope, notes: dict[str, object], name: bytes, status: int, seconds: float
+    ) -> None:
+        metrics, log, path = self._service.metrics, self._service.log, scope["path"]
+        is_probe = path in PROBES
+        metrics.request(path, status, seconds, is_probe)
+        if log is not None and not (is_probe and status < 500):
+            client = scope.get("client")
+            log.write(
+                id=name.decode(),
+                method=scope["method"][:20],
+                path=path[:SHOWN_PATH],
+                status=status,
+                ms=round(1000 * seconds, 2),
+                client=client[0] if client else None,
+                **notes,
+            )
+            metrics.add(LINES_LOST, log.take_lost())
+
+
+def _stopping() -> RequestRefusedError:
+    return RequestRefusedError(503, "the service is stopping: ask again later", headers=STOPPING)
+
+
 def new_app(service: Service) -> FastAPI:
     """Make an application with the routes that operate it: /live, /ready, /metrics and /docs."""
     app = FastAPI(
@@ -166,14 +272,7 @@ def new_app(service: Service) -> FastAPI:
     if service.checks_hosts:
         hosts = tuple(service.settings.allowed_hosts)
         app.add_middleware(KnownHosts, listening=service.settings.host, allowed=hosts)
-    app.add_middleware(
-        Observer,
-        metrics=service.metrics,
-        lifecycle=service.lifecycle,
-        log=service.log,
-        operations=frozenset(OPERATIONS),
-        probes=frozenset(PROBES),
-    )
+    app.add_middleware(Observer, service=service)
 
     @app.get("/live", summary="Whether the process is alive", response_model=State)
     async def live() -> Response:
@@ -186,15 +285,14 @@ def new_app(service: Service) -> FastAPI:
         responses={503: {"model": State, "description": "The service is stopping"}},
     )
     async def ready() -> Response:
-        is_ready = service.lifecycle.ready
-        return json_response(
-            {"status": "ready" if is_ready else "stopping"}, 200 if is_ready else 503
-        )
+        if service.ready:
+            return json_response({"status": "ready"})
+        return json_response({"status": "stopping"}, 503)
 
     @app.get("/metrics", summary="Metrics in Prometheus' text format", response_class=Response)
     async def metrics() -> Response:
-        if service.log is not None and (lost := service.log.take_lost()):
-            service.metrics.add("partita_log_lines_lost_total", lost)
+        if service.log is not None:
+            service.metrics.add(LINES_LOST, service.log.take_lost())
         return Response(service.metrics.text(), media_type=CONTENT_TYPE)
 
     @app.get("/docs", include_in_schema=False)
@@ -314,21 +412,7 @@ def make_app(
     >>> "/certify" in app.openapi()["paths"]
     True
     """
-    settings = Settings(
-        host=host,
-        token=token,
-        tolerance=tolerance,
-        relative=relative,
-        max_rows=max_rows,
-        max_bytes=max_bytes,
-        max_waiting=max_waiting,
-        body_seconds=body_seconds,
-        api_keys=api_keys,
-        allowed_hosts=allowed_hosts,
-        low_radius=low_radius,
-        request_log=request_log,
-        silent=silent,
-    )
+    settings = Settings.of(locals())
     families = source_families(usual.sources if usual else ())
     return certifying_app(model, Service.of(settings, PATHS, families, name), warnings, usual)
 

@@ -9,11 +9,9 @@ request may see, stop or alter another.
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from concurrent.futures import Future, ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
-from threading import Lock
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -198,13 +196,6 @@ def _refusal(exc: Exception) -> Exception:
 # ---- requests that wait ----
 
 
-@dataclass(eq=False)
-class _Waiting(Generic[Job, Result]):
-    job: Job
-    future: "asyncio.Future[Result]"
-    loop: asyncio.AbstractEventLoop
-
-
 class Batcher(Generic[Job, Result]):
     """Runs jobs in one thread, those that wait together in one call.
 
@@ -218,7 +209,7 @@ class Batcher(Generic[Job, Result]):
     max_waiting : int
         The most jobs at once, those at work included; others are refused with status 429.
     count : callable, optional
-        Called with the size of each batch, on the event loop.
+        Called with the size of each batch, always in the thread.
     """
 
     def __init__(
@@ -228,8 +219,8 @@ class Batcher(Generic[Job, Result]):
         count: Callable[[int], None] | None = None,
     ) -> None:
         self._work, self._max_waiting, self._count = work, max_waiting, count
-        self._queue: deque[_Waiting[Job, Result]] = deque()
-        self._lock, self._busy, self._inside = Lock(), False, 0
+        self._queue: deque[tuple[Job, Future[Result], asyncio.Future[Result]]] = deque()
+        self._inside = 0
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="certify")
 
     def check_room(self) -> None:
@@ -240,53 +231,36 @@ class Batcher(Generic[Job, Result]):
     async def run(self, job: Job) -> Result:
         """Return the result of a job, or raise its exception."""
         self.check_room()
-        loop = asyncio.get_running_loop()
-        waiting: _Waiting[Job, Result] = _Waiting(job, loop.create_future(), loop)
-        with self._lock:
-            self._inside += 1
-            self._queue.append(waiting)
-            start, self._busy = not self._busy, True
-        if start:
-            self._thread.submit(self._empty_queue)
-        return await waiting.future
+        future: Future[Result] = Future()
+        awaited = asyncio.wrap_future(future)
+        self._queue.append((job, future, awaited))
+        self._thread.submit(self._run_batch)  # in which it finds nothing if an earlier one took all
+        self._inside += 1
+        try:
+            return await awaited
+        finally:
+            self._inside -= 1
 
-    def _empty_queue(self) -> None:
-        while True:
-            with self._lock:
-                if not self._queue:
-                    self._busy = False
-                    return
-                size = min(len(self._queue), MOST_TOGETHER)
-                batch = [self._queue.popleft() for _ in range(size)]
-            self._run_batch(batch)
-
-    def _run_batch(self, batch: list[_Waiting[Job, Result]]) -> None:
-        wanted = [one for one in batch if not one.future.cancelled()]
+    def _run_batch(self) -> None:
+        size = min(len(self._queue), MOST_TOGETHER)
+        batch = [
+            (job, future)
+            for job, future, awaited in [self._queue.popleft() for _ in range(size)]
+            if not awaited.cancelled() and future.set_running_or_notify_cancel()
+        ]
+        if not batch:
+            return
         results: Sequence[Result | Exception]
         try:
-            results = self._work([one.job for one in wanted]) if wanted else []
-            if len(results) != len(wanted):
-                raise RuntimeError(f"{len(results)} results for {len(wanted)} jobs")
+            results = self._work([job for job, _ in batch])
+            if len(results) != len(batch):
+                raise RuntimeError(f"{len(results)} results for {len(batch)} jobs")
         except BaseException as exc:  # the thread must live, and no job may wait for ever
             failure = exc if isinstance(exc, Exception) else RuntimeError(repr(exc))
-            results = [failure] * len(wanted)
-        with self._lock:
-            self._inside -= len(batch)
-        for loop in {one.loop for one in wanted}:
-            pairs = [
-                (one.future, result)
-                for one, result in zip(wanted, results, strict=True)
-                if one.loop is loop
-            ]
-            with suppress(RuntimeError):  # the loop was closed, and nothing waits in it
-                loop.call_soon_threadsafe(self._deliver, pairs)
-
-    def _deliver(self, pairs: list[tuple["asyncio.Future[Result]", Result | Exception]]) -> None:
+            results = [failure] * len(batch)
         if self._count is not None:
-            self._count(len(pairs))
-        for future, result in pairs:
-            if future.done():  # the request was cancelled meanwhile
-                continue
+            self._count(len(batch))
+        for (_, future), result in zip(batch, results, strict=True):
             if isinstance(result, Exception):
                 future.set_exception(result)
             else:

@@ -16,8 +16,6 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from ctypes import Array as Shared
-from ctypes import c_double
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -38,7 +36,7 @@ from ..store import read_rates
 from ..watch import ReferenceRates, stored_rates
 from ..workflow import CHOSEN, ON_TRAINING, StoredModel, open_model
 from ._app import PATHS, Service, certifying_app
-from ._metrics import Family, n_cells, request_families, source_families
+from ._metrics import Cells, Family, n_cells, request_families, source_families
 from ._security import is_loopback
 from ._settings import Settings
 from .federation import (
@@ -58,8 +56,6 @@ SECONDS_OF_REFUSALS = 0.5  # at least, between the last request and closed socke
 SECONDS_IDLE = 75  # a connection between two requests; longer than proxies keep theirs
 TIMED_OUT = b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 BACKLOG = 2048  # connections that wait to be accepted
-
-Cells = Shared[c_double]  # what workers share
 
 
 def run(
@@ -176,7 +172,7 @@ def run(
     >>> path = store.save(clf, tempfile.mkdtemp() + "/model")
     >>> run(path, port=8000)  # doctest: +SKIP
     """
-    settings = Settings(**locals())  # they have the same names
+    settings = Settings.of(locals())
     settings.check()
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
@@ -241,7 +237,7 @@ class Worker:
                 return usual
         return None
 
-    def __call__(self, number: int, cells: "Cells | None", when_ready: Callable[[], None]) -> None:
+    def __call__(self, number: int, cells: Cells | None, when_ready: Callable[[], None]) -> None:
         settings = self.settings
         service = Service.of(settings, self.paths, self.families, cells=cells, worker=number)
         app = self.make_app(service)
@@ -371,19 +367,20 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Finish what is under way, then close."""
-        lifecycle, metrics = self._service.lifecycle, self._service.metrics
-        settings = self._service.settings
-        lifecycle.ready = False
+        service, settings = self._service, self._service.settings
+        service.ready = False
         is_hurried = signal.SIGINT in self._captured_signals
         if not is_hurried:
             await self._sleep(settings.drain_seconds)
-        lifecycle.refuses_new = True
+        service.refuses_new = True
         if not is_hurried:  # clients that ask on are told, not cut off
             await self._sleep(SECONDS_OF_REFUSALS)
         finish_by = time.monotonic() + settings.finish_seconds
-        await self._sleep(settings.finish_seconds, lambda: metrics.in_flight > 0)
+        await self._sleep(settings.finish_seconds, lambda: service.metrics.in_flight > 0)
         left = finish_by - time.monotonic()
-        self.config.timeout_graceful_shutdown = 1 if metrics.in_flight == 0 else max(0, int(left))
+        self.config.timeout_graceful_shutdown = (
+            1 if service.metrics.in_flight == 0 else max(0, int(left))
+        )
         await super().shutdown(sockets)
         with suppress(ValueError):  # a service that was asked to stop, and did, has not failed
             self._captured_signals.remove(signal.SIGTERM)

@@ -3,9 +3,10 @@
 import math
 import secrets
 import ssl
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 from .._support import PathLike
 from ..errors import InputError
@@ -46,6 +47,11 @@ class Settings:
     parties: PathLike | None = None
     # of a party: all its processes answer with one, so that it cannot pass for two
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "Settings":
+        """Take the settings among arguments; they have the same names."""
+        return cls(**{one.name: given[one.name] for one in fields(cls) if one.name in given})
 
     @property
     def name(self) -> str:

@@ -26,9 +26,9 @@ from ...errors import InputError
 from ...partition import Partition
 from ...tables import TEXT, File, open_file
 from ...workflow import StoredModel, known_kinds
-from .._app import OPERATIONS, Service, add_health, new_app
+from .._app import OPERATIONS, Service, add_health, new_app, note
 from .._certifier import too_many
-from .._metrics import COUNTER, Family, note
+from .._metrics import Family, counter
 from .._rows import (
     Counts,
     RequestRefusedError,
@@ -141,17 +141,13 @@ class FederatedAnswer:
 
 def party_families(names: Sequence[str]) -> tuple[Family, ...]:
     """Return what a coordinator counts of each party."""
-    each = [(name,) for name in names]
+    each = [{"party": name} for name in names]
+    outcomes = [one | {"outcome": outcome} for one in each for outcome in (ANSWERED, SILENT)]
+    meaning = "Questions to each party, by whether it answered."
     return (
-        Family(
-            "partita_party_requests_total",
-            COUNTER,
-            "Questions to each party, by whether it answered.",
-            ("party", "outcome"),
-            [(name, outcome) for name in names for outcome in (ANSWERED, SILENT)],
-        ),
+        counter("partita_party_requests_total", meaning, outcomes),
         *(
-            Family(f"partita_party_{name}_total", COUNTER, meaning, ("party",), each)
+            counter(f"partita_party_{name}_total", meaning, each)
             for name, meaning in (
                 ("seconds", "Seconds that each party took, or that it was waited for."),
                 ("silent_rows", "Rows for which a party had no ballot."),
@@ -212,9 +208,9 @@ def coordinator_app(file: PartiesFile, service: Service) -> FastAPI:
         metrics.rows(len(answers.ballots), answer.radii)
         for k, name in enumerate(names):
             outcome = SILENT if answers.reasons[k] else ANSWERED
-            metrics.add("partita_party_requests_total", labels=(name, outcome))
+            metrics.add("partita_party_requests_total", party=name, outcome=outcome)
             for counted, amounts in answer.counted.items():
-                metrics.add(f"partita_party_{counted}_total", amounts[k], (name,))
+                metrics.add(f"partita_party_{counted}_total", amounts[k], party=name)
 
     summary = "Whether the coordinator is up, and what it proves"
     add_health(app, summary, FederationHealth, proven | {"warnings": app.state.warnings})
