@@ -152,7 +152,7 @@ class _Handle:
         self.update(0)
 
     def update(self, _: int) -> None:
-        """Raise FetchError if nobody waits for the download any more."""
+        """Raise FetchError once the download was given up."""
         if self.stopped.is_set():
             raise FetchError("given up")
 
@@ -266,7 +266,7 @@ def run_client(
                 cwd=folder,
                 env={**os.environ, **(env or {})},
                 stdin=subprocess.DEVNULL,
-                stdout=out,  # into a file: nobody has to read it while the client runs
+                stdout=out,  # into a file: a full pipe would stop the client
                 stderr=out,
                 start_new_session=True,
             )

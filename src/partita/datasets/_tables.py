@@ -75,7 +75,7 @@ def load_ames(cache: PathLike | None = None, one_hot: bool = False) -> TableData
         False: the 79 columns of the original table, 33 of numbers and 46 of strings, each a unit.
         True: every value of a column of strings, a missing value being one of them, becomes a
         column of zeros and ones; 352 columns in all, as many as in the paper. A radius counts these
-        then, and says less: whoever owns the house's neighbourhood owns 28 of them.
+        then, and says less: the owner of a house's neighbourhood owns 28 of them.
         ``units=partita.families()`` counts the original columns again.
 
     Returns
@@ -251,7 +251,7 @@ def installed_file(member: str) -> Path | None:
 def _cell_texts(values: Array) -> list[str]:
     if values.dtype == object:
         missing = missing_cells(values)
-        return ["" if gone else str(value) for value, gone in zip(values, missing, strict=True)]
+        return ["" if blank else str(cell) for cell, blank in zip(values, missing, strict=True)]
     return [number_text(value) for value in values.tolist()]
 
 

@@ -338,7 +338,7 @@ def from_manifest(manifest: JsonObject) -> Ensemble:
 
 
 def _units(manifest: JsonObject, names: list[str]) -> Units:
-    """Return the units, if they and what is said of columns fit each other."""
+    """Return the units, if they fit the columns and the columns' names and kinds."""
     n_features, stored, kinds = manifest["n_features"], manifest["units"], manifest["kinds"]
     columns, unit_names, trusted = stored["columns"], stored["names"], stored["trusted"]
     every = [*chain.from_iterable(columns), *trusted]

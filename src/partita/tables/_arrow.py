@@ -194,13 +194,15 @@ class File:
 
     def check_column(self, name: str, argument: str) -> None:
         """Raise an InputError that names the argument unless the file has this column."""
-        if name in self.names:
-            return
-        hint = _describe_names(self.names)
-        hint += f"; {self.advice}" if self.advice else ""
-        raise InputError(
-            f"{argument} names the column {name!r}, which {str(self.path)!r} does not have: {hint}"
-        )
+        if name not in self.names:
+            shown = [repr(one if len(one) <= 60 else f"{one[:57]}...") for one in self.names[:6]]
+            one_column = "one column, " if len(self.names) == 1 else ""
+            more = f" and {len(self.names) - 6} more" if len(self.names) > 6 else ""
+            advice = f"; {self.advice}" if self.advice else ""
+            raise InputError(
+                f"{argument} names the column {name!r}, which {str(self.path)!r} does not have: "
+                f"it has {one_column}{', '.join(shown)}{more}{advice}"
+            )
 
     def target(self, name: str) -> Array:
         """Return a column of labels or values in its own type; refuse one with missing values."""
@@ -297,9 +299,9 @@ class FileTable(Table):
 
     def _rows_of_file(self, rows: Array | None) -> Array | None:
         """Return positions in the file of some rows of this table; None stands for all."""
-        if self.rows is None or rows is None:
-            return self.rows if rows is None else rows
-        return self.rows[rows]
+        if rows is None:
+            return self.rows
+        return rows if self.rows is None else self.rows[rows]
 
 
 def rows_where(file: File, split: Split) -> Arrow:
@@ -339,12 +341,6 @@ def _regroup(batches: Iterator[Arrow], size: int, rows: Array | None) -> Iterato
         yield pending
 
 
-def _describe_names(names: list[str]) -> str:
-    shown = [repr(name if len(name) <= 60 else f"{name[:57]}...") for name in names[:6]]
-    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
-    return f"it has {'one column, ' if len(names) == 1 else ''}{', '.join(shown)}{more}"
-
-
 # ---- Parquet ----
 
 
@@ -365,7 +361,11 @@ class ParquetFile(File):
             file_format = pyarrow.dataset.ParquetFileFormat(default_fragment_scan_options=reading)
             self._dataset = pyarrow.dataset.dataset(sorted(parquet_files(path)), format=file_format)
             self.names = [name for name in self._dataset.schema.names if not INDEX.match(name)]
-            self._check_names()
+            for name in {*self.names} & {*ARROW_COLUMNS}:  # Arrow would not find the file's own
+                raise InputError(
+                    f"{str(path)!r} has a column {name!r}, a name that the Parquet reader uses "
+                    "itself: rename it"
+                )
             for fragment in self._dataset.get_fragments():
                 self._check_schema(Path(fragment.path), fragment.physical_schema)
             self._where = None if split is None else rows_where(self, split)
@@ -382,15 +382,6 @@ class ParquetFile(File):
             raise InputError(
                 f"{str(self.path)!r} cannot be read as Parquet: {one_line(exc)}"
             ) from exc
-
-    def _check_names(self) -> None:
-        """Refuse a name of a column that Arrow adds itself: it would not find the file's."""
-        for name in self.names:
-            if name in ARROW_COLUMNS:
-                raise InputError(
-                    f"{str(self.path)!r} has a column {name!r}, a name that the Parquet reader "
-                    "uses itself: rename it"
-                )
 
     def _check_schema(self, file: Path, schema: Arrow) -> None:
         """Refuse a file of a folder that has other columns or types than the rest.

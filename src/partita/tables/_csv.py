@@ -157,7 +157,9 @@ class CsvFile(LoadedFile):
             times = {field.name for field in as_strings if not arrow.types.is_time(field.type)}
             if as_strings:
                 table = self._read(types | {field.name: arrow.string() for field in as_strings})
-            self._check_strings(table)
+            # Arrow reads strings that are not valid UTF-8 as bytes
+            if any(arrow.types.is_binary(field.type) for field in table.schema):
+                raise UnicodeError
             super().__init__(path, table, times=times)
             if split is not None:
                 super().__init__(path, table.filter(rows_where(self, split)), times=times)
@@ -166,10 +168,15 @@ class CsvFile(LoadedFile):
         except (OSError, ValueError, arrow.ArrowException) as exc:
             if "conversion error" in str(exc):
                 self._name_bad_cell(kinds or {})
-            reason = self.advice or (
-                self._encoding_advice if _is_about_encoding(exc) else one_line(exc)
-            )
-            raise InputError(f"{str(path)!r} cannot be read as CSV: {reason}") from exc
+            reason = one_line(exc)
+            if isinstance(exc, UnicodeError) or "UTF8" in str(exc):
+                reason = (
+                    f"it is not valid {self._encoding}: add --encoding with the right one, such as "
+                    "--encoding cp1252"
+                )
+            raise InputError(
+                f"{str(path)!r} cannot be read as CSV: {self.advice or reason}"
+            ) from exc
         if kinds is None:
             self._warn_of_texts(table)
 
@@ -238,13 +245,6 @@ class CsvFile(LoadedFile):
         )
         return f"its columns look separated by '{shown}': add --sep '{shown}'{decimal}"
 
-    @property
-    def _encoding_advice(self) -> str:
-        return (
-            f"it is not valid {self._encoding}: add --encoding with the right one, such as "
-            "--encoding cp1252"
-        )
-
     def _head(self) -> bytes:
         """Return the file's first bytes; none if it is compressed in a way other than gzip."""
         suffix = self.path.suffix.lower()
@@ -255,13 +255,6 @@ class CsvFile(LoadedFile):
                 return (gzip.GzipFile(fileobj=file) if suffix == ".gz" else file).read(HEAD_BYTES)
         except (OSError, EOFError):
             return b""
-
-    def _check_strings(self, table: Arrow) -> None:
-        """Refuse columns of bytes: Arrow reads strings that are not valid UTF-8 as such."""
-        if any(arrow_library().types.is_binary(field.type) for field in table.schema):
-            raise InputError(
-                f"{str(self.path)!r} cannot be read as CSV: {self.advice or self._encoding_advice}"
-            )
 
     def _warn_of_texts(self, table: Arrow) -> None:
         """Warn of columns that are text only because of decimal commas, or of a few odd cells."""
@@ -309,7 +302,3 @@ def _likely_separator(lines: list[str], given: str) -> str | None:
     # the header may hold the given separator in a name
     regular = [sep for sep in others if is_regular(sep)]
     return max(regular, key=lines[0].count) if regular and not is_regular(given) else None
-
-
-def _is_about_encoding(exc: BaseException) -> bool:
-    return isinstance(exc, UnicodeError) or "UTF8" in str(exc)

@@ -66,14 +66,13 @@ def local_copy(data: PathLike, argument: str = "data") -> Iterator[Path]:
         return
     with tempfile.TemporaryDirectory(prefix="partita-") as folder:
         try:
-            path = (
-                _copy_stdin(Path(folder))
-                if text == STDIN
-                else _download(text, argument, Path(folder))
-            )
+            if text == STDIN:
+                path = _copy_stdin(Path(folder))
+            else:
+                path = _download(text, argument, Path(folder))
+        except PartitaError:
+            raise
         except OSError as exc:
-            if isinstance(exc, PartitaError):
-                raise
             raise InputError(
                 f"{argument} {_without_secrets(text)!r} cannot be copied to {folder!r} "
                 f"({exc.strerror or exc}): make room, or set TMPDIR to a place that has it"
@@ -159,8 +158,15 @@ def _download_folder(files: FileSystem, place: str, folder: Path) -> Path:
 def _file_system(url: str, argument: str) -> tuple[FileSystem, str]:
     """Return fsspec's file system for a URL, and the path within it."""
     fsspec = require("fsspec.core", f"reading {_scheme(url)}:// addresses", "partita[remote]")
+    options: JsonObject = {}
     try:
-        options = _web_options() if _is_web(url) else {}
+        if _is_web(url):
+            import aiohttp
+
+            # no limit on a download while bytes arrive; proxies from the environment
+            limits = dict.fromkeys(("sock_connect", "sock_read"), STALL_SECONDS)
+            timeout = aiohttp.ClientTimeout(total=None, **limits)
+            options["client_kwargs"] = {"trust_env": True, "timeout": timeout}
         files, place = fsspec.url_to_fs(url, **options)
     except ImportError as exc:
         raise _missing_backend(url) from exc
@@ -170,14 +176,6 @@ def _file_system(url: str, argument: str) -> tuple[FileSystem, str]:
             "path, or an address such as https:// or s3://"
         ) from exc
     return files, str(place)
-
-
-def _web_options() -> JsonObject:
-    """Set no limit on a download while bytes arrive; take proxies from the environment."""
-    import aiohttp
-
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=STALL_SECONDS, sock_read=STALL_SECONDS)
-    return {"client_kwargs": {"trust_env": True, "timeout": timeout}}
 
 
 def _missing_backend(url: str) -> MissingExtraError:
