@@ -239,9 +239,7 @@ class Ensemble(FittedEnsemble, BaseEstimator):
             ballot: Array = on_one_thread(config, score_one, *job)[0]
             return ballot
 
-        ballots = None
-        if table.reads_apart:
-            ballots = self._in_one_pass(open_table(table.take_all(rows)), fitted, plan.columns)
+        ballots = self._in_one_pass(table, fitted, plan.columns, rows=rows)
         if ballots is None:
             ballots = np.stack([scores(model, t) for t, model in enumerate(fitted)], axis=1)
         for t, model in zip(canaries(len(plan), table.n_rows), again, strict=True):
@@ -503,10 +501,13 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         submodels: Sequence[Estimator],
         columns: Sequence[list[int]],
         masks: Sequence[list[int]] | None = None,
+        rows: Array | None = None,
     ) -> Array | None:
         found = one_pass(self, submodels, columns) if table.reads_apart else None
         if found is None:
             return None
+        if rows is not None:  # of all columns, so not before it is known that they are needed
+            table = open_table(table.take_all(rows))
         return found.ballots(table, self._score(), np.asarray(self.fixed_ballot_), masks)
 
     def _scores_apart(self, table: Table, abstentions: Abstentions | None = None) -> Array:
