@@ -1515,9 +1515,11 @@ BUGS = [
     Bug(
         "under attack: a row loses more sources than it is attacked with",
         "attacks/_any_model.py",
-        "        rows = _written(rows, active, choice, values)",
-        "        rows = _written(rows, active, choice, values)\n"
-        "        rows = _written(rows, active, (choice + 1) % n_units, values)",
+        "        rows = AttackedTable(rows.table(written)) if written else rows",
+        "        rows = AttackedTable(rows.table(written)) if written else rows\n"
+        "        also = (choice + 1) % n_units\n"
+        "        rows = AttackedTable(rows.table(rows.written((active[also == unit], "
+        "{c: new[also == unit] for c, new in values[unit].items()}) for unit in np.unique(also))))",
         (EVADED,),
     ),
     Bug(

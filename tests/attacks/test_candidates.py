@@ -11,7 +11,7 @@ from partita.attacks._values import (
     POISONS,
     damage,
     evasion_candidates,
-    poisoned_column,
+    poison,
     trigger,
 )
 from partita.tables import is_missing
@@ -25,7 +25,7 @@ def test_times_stay_times(frame):
     assert not table.has_text(0)
     rng = np.random.default_rng(0)
     attacks = [changes for _, changes in evasion_candidates(table, (0,), rng)]
-    attacks += [{0: poisoned_column(kind, table, 0, np.arange(3), rng)} for kind in POISONS]
+    attacks += [poison(kind, table, [0], np.arange(3), rng) for kind in POISONS]
     attacks += [damage(kind, table, (0,), rng) for kind in DAMAGES]
     dtype = table.table()["time"].dtype
     for changes in filter(None, attacks):
@@ -68,6 +68,6 @@ def test_poison_keeps_the_length_and_the_type(kind):
     rng = np.random.default_rng(0)
     table = AttackedTable(pd.DataFrame({"a": [1.0, 2.0, np.nan], "b": ["x", "y", None]}))
     for column in (0, 1):
-        poison = poisoned_column(kind, table, column, np.arange(3), rng)
-        assert len(poison) == 3
-        assert poison.dtype == table.columns[column].dtype
+        poisoned = poison(kind, table, [column], np.arange(3), rng)[column]
+        assert len(poisoned) == 3
+        assert poisoned.dtype == table.columns[column].dtype

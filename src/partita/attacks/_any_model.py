@@ -178,7 +178,11 @@ def evade(model: Estimator, scene: Scene, radius: int, rng: np.random.Generator)
                 strength[unit] = _strength(leads[active], own)
             better = own < best
             best, choice = np.where(better, own, best), np.where(better, unit, choice)
-        rows = _written(rows, active, choice, values)
+        written = rows.written(
+            (active[choice == unit], {c: new[choice == unit] for c, new in values[unit].items()})
+            for unit in np.unique(choice[choice >= 0])
+        )
+        rows = AttackedTable(rows.table(written)) if written else rows
         leads[active] = best
         used[active[choice >= 0], choice[choice >= 0]] = True
         right.append(right[-1] & scorer.right(model.predict(rows.table())))
@@ -226,29 +230,9 @@ def _candidates(
 
 def _leads_of_all(model: Estimator, scene: Scene, tried: list[Changes]) -> Array | None:
     """Return the leads after each of the changes, (changes, rows); None if a value is refused."""
-    rows = scene.rows
-    place = np.tile(np.arange(rows.n_rows), len(tried))
-    below = rows.take(place).table(
-        {
-            column: np.concatenate([changes.get(column, rows.columns[column]) for changes in tried])
-            for column in {column for changes in tried for column in changes}
-        }
-    )
-    leads = unless_refused(scene.scorer.take(place).leads, model, below)
-    return None if leads is None else leads.reshape(len(tried), rows.n_rows)
-
-
-def _written(
-    table: AttackedTable, rows: Array, choice: Array, values: list[Changes]
-) -> AttackedTable:
-    """Return the table in which each of these rows has its chosen source's values; -1: none."""
-    changes: Changes = {}
-    for unit in np.unique(choice[choice >= 0]):
-        hit = choice == unit
-        for column, new in values[unit].items():
-            own = changes.setdefault(column, table.columns[column].copy())
-            own[rows[hit]] = new[hit]
-    return AttackedTable(table.table(changes)) if changes else table
+    scorer = scene.scorer.take(np.tile(np.arange(scene.rows.n_rows), len(tried)))
+    leads = unless_refused(scorer.leads, model, scene.rows.below(tried))
+    return None if leads is None else leads.reshape(len(tried), -1)
 
 
 class Poisoned(NamedTuple):

@@ -347,13 +347,13 @@ class AuditRun:
         tally.changed |= now
         if tally.right is not None:
             tally.right &= claims.correct(prediction)
-        tally.broken |= now & (radius >= r)
-        rows = np.flatnonzero(now & (radius >= r))
-        if not len(rows):
+        certified = now & (radius >= r)
+        tally.broken |= certified
+        if not certified.any():
             return
         attacked = AttackedTable(attack.table)
         training = None if attack.training is None else AttackedTable(attack.training)
-        for row in rows.tolist():
+        for row in np.flatnonzero(certified).tolist():
             columns = claims.columns_of(attack.units[row])
             training_values: dict[str, TableLike] = {}
             if training is not None:
@@ -415,23 +415,17 @@ def audit_file(
     data: PathLike,
     training: PathLike | None = None,
     *,
-    tolerance: float | None = None,
-    relative: float | None = None,
-    attacks: tuple[str, ...] = ATTACKS,
-    rows: int = ROWS,
-    most: int | None = None,
-    seed: int = 0,
-    trusted: tuple[str, ...] = (),
-    verbose: int = 1,
+    trusted: Sequence[str] = (),
     jobs: int | None = None,
     csv: CsvOptions | None = None,
+    **settings: Any,
 ) -> Audit:
-    """Audit a stored model on a table in a file.
+    """Audit a stored model on a table in a file; further settings go to :func:`audit`.
 
     ``training`` is the table that the model was fitted on; ``data`` serves as such where its
     content is the same.
     """
-    check_attacks(attacks)  # before the work begins
+    check_attacks(settings.get("attacks", ATTACKS))  # before the work begins
     stored = open_model(model, trusted, jobs)
     source = open_prediction_table(stored, data, csv=csv)
     known = stored.about.get("data") or {}
@@ -442,25 +436,12 @@ def audit_file(
             f"training {str(training)!r} is not the table that the model was fitted on "
             f"({known.get('name')}): give that one"
         )
-    X_train, y_train = (None, None) if training is None else stored.training_rows(training)
-    table = source.file.table(stored.schema.kinds)
-    findings = audit(
-        stored.model,
-        table.take_all(),
-        source.truth(source.file),
-        X_train,
-        y_train,
-        tolerance=tolerance,
-        relative=relative,
-        attacks=attacks,
-        rows=rows,
-        most=most,
-        random_state=seed,
-        verbose=verbose,
-    )
-    if source.on_training:
-        findings = replace(findings, warnings=[TRAINING_ROWS, *findings.warnings])
-    return replace(findings, of={"model": stored.digest, "data": sha256_of(data)})
+    learnt = (None, None) if training is None else stored.training_rows(training)
+    rows = source.file.table(stored.schema.kinds).take_all()
+    findings = audit(stored.model, rows, source.truth(source.file), *learnt, **settings)
+    doubts = [TRAINING_ROWS] if source.on_training else []
+    of = {"model": stored.digest, "data": sha256_of(data)}
+    return replace(findings, warnings=[*doubts, *findings.warnings], of=of)
 
 
 def replay(
@@ -544,19 +525,12 @@ def _columns(table: AttackedTable, changes: Mapping[str, Any]) -> Changes:
                 "audited"
             )
         column = table.names.index(name)
+        cells = [NON_FINITE.get(cell, cell) if isinstance(cell, str) else cell for cell in values]
+        dtype: type = object
         if table.is_bytes(column):
-            columns[column] = np.asarray(values, dtype=np.uint8)
-        elif table.is_numeric(column) and all(map(_is_number, values)):
-            columns[column] = np.array([float(value) for value in values])
-        else:
-            objects = np.empty(len(values), dtype=object)
-            objects[:] = [
-                NON_FINITE.get(value, value) if isinstance(value, str) else value
-                for value in values
-            ]
-            columns[column] = objects
+            dtype = np.uint8
+        elif table.is_numeric(column) and not any(isinstance(cell, str) for cell in cells):
+            dtype = np.float64  # a missing value is a NaN
+        columns[column] = np.empty(len(cells), dtype=dtype)
+        columns[column][:] = cells
     return columns
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) or (isinstance(value, str) and value in NON_FINITE)

@@ -116,13 +116,7 @@ def _try_below_each_other(
     strict: FittedEnsemble, table: AttackedTable, stack: list[Round]
 ) -> list[Array] | None:
     """Return the ballots of every round, from one table with all; None where it is refused."""
-    rows = table.take(np.tile(np.arange(table.n_rows), len(stack)))
-    merged = [_merged(tried) for tried in stack]
-    changes = {
-        column: np.concatenate([own.get(column, table.columns[column]) for own in merged])
-        for column in {column for own in merged for column in own}
-    }
-    ballots = unless_refused(strict.ballots, rows.table(changes))
+    ballots = unless_refused(strict.ballots, table.below([_merged(tried) for tried in stack]))
     return None if ballots is None else np.split(np.asarray(ballots), len(stack))
 
 
@@ -342,17 +336,10 @@ class Evader:
 
     def write(self, plans: list[Plan], kind: str = "evasion") -> Attack:
         """Carry out each row's plan in a copy of the table."""
-        changes: Changes = {}
-        for row, plan in enumerate(plans):
-            for unit, option in plan:
-                for column, values in self.options[unit][option].changes.items():
-                    own = changes.get(column)
-                    if own is None:
-                        own = self.table.columns[column].copy()
-                    if values.dtype == object:
-                        own = own.astype(object, copy=False)  # a text among numbers
-                    own[row] = values[row]
-                    changes[column] = own
-        return Attack(
-            kind, [[unit for unit, _ in plan] for plan in plans], self.table.table(changes)
+        cells = (
+            (slice(row, row + 1), {c: values[row : row + 1] for c, values in new.items()})
+            for row, plan in enumerate(plans)
+            for new in (self.options[unit][option].changes for unit, option in plan)
         )
+        units = [[unit for unit, _ in plan] for plan in plans]
+        return Attack(kind, units, self.table.table(self.table.written(cells)))

@@ -7,9 +7,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
 
-from .._support import json_value, write_atomic
+from .._support import JsonObject, PathLike, json_value, write_atomic
 from ..errors import InputError
 
 TRUSTED_TRAINING = (
@@ -51,10 +50,10 @@ class BrokenCertificate:
     radius: int
     units: tuple[str, ...]
     labels: tuple[int, ...]  # training rows whose labels were flipped
-    before: Any
-    after: Any
-    row_values: Mapping[str, Any]  # what was written into the row, by column
-    training_values: Mapping[str, Any]  # and into training, by column; "y" for flipped labels
+    before: object
+    after: object
+    row_values: Mapping[str, object]  # what was written into the row, by column
+    training_values: Mapping[str, object]  # and into training, by column; "y" for flipped labels
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ class Audit:
         changed = any(line.certified_changed for line in self.lines)
         return not (self.broken or changed or any(check.problem for check in self.checks))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> JsonObject:
         """Convert to what the JSON file holds.
 
         Returns
@@ -123,7 +122,7 @@ class Audit:
             "broken": [json_value(asdict(one), non_finite=str) for one in self.broken],
         }
 
-    def save(self, path: Any) -> Path:
+    def save(self, path: PathLike) -> Path:
         """Write everything as JSON, for ``partita report --audit`` and for :func:`replay`.
 
         Parameters
@@ -152,28 +151,20 @@ class Audit:
             f"{_percent(line.certified_accuracy):>17}"
             for line in self.lines
         ]
-        n_passed = sum(not check.problem for check in self.checks)
-        failed = [
-            f"FAILED: {check.name}: {check.problem}" for check in self.checks if check.problem
-        ]
-        broken = [
+        failed = [check for check in self.checks if check.problem]
+        lines = [f"WARNING: {warning}" for warning in self.warnings]
+        lines += [head, *rows]
+        lines.append(f"{len(self.checks) - len(failed)} of {len(self.checks)} checks passed")
+        lines += [f"FAILED: {check.name}: {check.problem}" for check in failed]
+        lines += [
             f"BROKEN: row {one.row}, radius {one.radius}, by {one.attack} with r = {one.r}: "
             f"{', '.join(one.units)}"
             for one in self.broken
         ]
-        return "\n".join(
-            [
-                *(f"WARNING: {warning}" for warning in self.warnings),
-                head,
-                *rows,
-                f"{n_passed} of {len(self.checks)} checks passed",
-                *failed,
-                *broken,
-            ]
-        )
+        return "\n".join(lines)
 
 
-def read_audit(path: Any) -> dict[str, Any]:
+def read_audit(path: PathLike) -> JsonObject:
     """What ``Audit.save`` wrote, as far as a report shows it."""
     file = Path(path)
     if not file.is_file():

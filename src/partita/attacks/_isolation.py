@@ -31,7 +31,7 @@ from ._values import (
     hostile_columns,
     mixtures,
     n_variants,
-    poisoned_column,
+    poison,
     values_of,
 )
 
@@ -50,6 +50,8 @@ TABLES = 2  # with each kind of hostile values in training
 # of scores and of values, relative to their size
 ROUNDING = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-9}
 
+Trial = tuple[Array, Callable[[], object]]  # honest ballots, and how to get those to compare
+
 
 def check_rows(claims: Claims, table: AttackedTable, seed: int) -> Iterator[Check]:
     """Predict the rows in other batches, and with some units rewritten; needs no training data."""
@@ -57,32 +59,22 @@ def check_rows(claims: Claims, table: AttackedTable, seed: int) -> Iterator[Chec
     rng = np.random.default_rng(seed)
     yield check_row_isolation(claims, table, rng)
     for unit in one_unit_per_submodel(reach, rng):
-        rewritten = table.table(
-            {
-                column: poisoned_column("permutation", table, column, np.empty(0), rng)
-                for column in model.units_.columns[unit]
-            }
-        )
-        yield compare_ballots(
-            f"{_unit_name(model, unit)} rewritten in the rows moves no other submodel",
-            model,
-            claims.ballots,
-            partial(model.ballots, rewritten),
-            ~reach[unit],
-        )
+        columns = model.units_.columns[unit]
+        rewritten = table.table(poison("permutation", table, columns, np.empty(0), rng))
+        again = partial(model.ballots, rewritten)
+        name = f"{_unit_name(model, unit)} rewritten in the rows moves no other submodel"
+        yield compare_ballots(name, model, claims.ballots, again, ~reach[unit])
     few = table.take(np.arange(min(ENOUGH_ROWS, table.n_rows)))
     lenient = with_failures(model, "vote")
-    for family in FAMILIES:
-        checks = []
-        for units, safe in units_by_thirds(reach, rng):
-            # the same rows and types, rewritten with themselves
-            column = model.units_.columns[units[0]][0]
-            honest = np.asarray(lenient.ballots(few.table({column: few.columns[column]})))
-            for changes in _hostile_rows(family, few, claims, units, rng):
-                again = partial(ballots_or_honest, honest, lenient.ballots, few.table(changes))
-                checks.append(compare_ballots("", model, honest, again, safe))
-        if checks:
-            yield _first_problem(f"{family} in the rows move no other submodel", checks)
+
+    def hostile(family: str, units: list[int]) -> Iterator[Trial]:
+        # the same rows and types, rewritten with themselves
+        column = model.units_.columns[units[0]][0]
+        honest = np.asarray(lenient.ballots(few.table({column: few.columns[column]})))
+        for changes in _hostile_rows(family, few, claims, units, rng):
+            yield honest, partial(lenient.ballots, few.table(changes))
+
+    yield from _hostile_checks(claims, FAMILIES, hostile, "the rows", rng)
 
 
 def check_unchanged(claims: Claims, table: AttackedTable) -> Check:
@@ -116,28 +108,20 @@ def check_training(
         yield compare("fitted with the columns in another order", reordered)
     rng, codes = np.random.default_rng(seed), np.unique(y, return_inverse=True)[1].astype(float)
     for unit in rng.permutation(one_unit_per_submodel(reach, rng))[:MOST_UNITS].tolist():
-        table = training.table(
-            {
-                column: poisoned_column("label", training, column, codes, rng)
-                for column in model.units_.columns[unit]
-            }
-        )
+        columns = model.units_.columns[unit]
+        table = training.table(poison("label", training, columns, codes, rng))
         name = f"{_unit_name(model, unit)} rewritten in training moves no other submodel"
         yield compare(name, refit(table), ~reach[unit])
     lenient = {} if jointly else {"on_failure": "vote"}
-    for kind in DAMAGES:
-        checks = []
-        for units, safe in islice(units_by_thirds(reach, rng), TABLES):
-            changes: Changes = {}
-            for unit in units:
-                changes |= damage(kind, training, model.units_.columns[unit], rng)
-            if changes:
-                hostile = refit(training.table(changes), **lenient)
-                again = partial(ballots_or_honest, claims.ballots, hostile)
-                checks.append(compare("", again, safe))
-        if checks:
-            verb = "moves" if kind == ONE_CELL else "move"
-            yield _first_problem(f"{kind} in training {verb} no other submodel", checks)
+
+    def hostile(kind: str, units: list[int]) -> Iterator[Trial]:
+        changes: Changes = {}
+        for unit in units:
+            changes |= damage(kind, training, model.units_.columns[unit], rng)
+        if changes:
+            yield claims.ballots, refit(training.table(changes), **lenient)
+
+    yield from _hostile_checks(claims, DAMAGES, hostile, "training", rng, TABLES)
     yield compare("fitted again after hostile values", refit(X))
 
 
@@ -147,10 +131,12 @@ def compare_ballots(
     honest: Array,
     again: Callable[[], object],
     which: Array | None = None,
+    refusable: bool = False,
 ) -> Check:
     """Compare these submodels' ballots with the honest ones, bit for bit."""
     try:
-        ballots = np.asarray(again())
+        found = unless_refused(again) if refusable else again()
+        ballots = honest if found is None else np.asarray(found)
     except MemoryError:  # says nothing about the model
         raise
     except Exception as exc:
@@ -173,18 +159,28 @@ def _moved_text(model: FittedEnsemble, moved: Array, submodels: Array) -> str:
     )
 
 
-def ballots_or_honest(honest: Array, work: Callable[..., object], *given: object) -> object:
-    """Return ballots; the honest ones where a submodel refuses the table.
+def _hostile_checks(
+    claims: Claims,
+    kinds: Sequence[str],
+    hostile: Callable[[str, list[int]], Iterator[Trial]],
+    where: str,
+    rng: np.random.Generator,
+    most: int = 3,
+) -> Iterator[Check]:
+    """Write each kind of hostile values into a third of the submodels, and compare the others.
 
-    A refusal is an error, and not a changed prediction.
+    Where a submodel refuses the table, that is an error and not a changed prediction.
     """
-    ballots = unless_refused(work, *given)
-    return honest if ballots is None else ballots
-
-
-def _first_problem(name: str, checks: list[Check]) -> Check:
-    """Return several checks as one."""
-    return Check(name, next((check.problem for check in checks if check.problem), ""))
+    for kind in kinds:
+        checks = [
+            compare_ballots("", claims.model, honest, again, safe, refusable=True)
+            for units, safe in islice(units_by_thirds(claims.reach, rng), most)
+            for honest, again in hostile(kind, units)
+        ]
+        if checks:
+            verb = "moves" if kind == ONE_CELL else "move"
+            problem = next((check.problem for check in checks if check.problem), "")
+            yield Check(f"{kind} in {where} {verb} no other submodel", problem)
 
 
 def _unit_name(model: FittedEnsemble, unit: int) -> str:

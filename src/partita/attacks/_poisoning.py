@@ -12,7 +12,7 @@ from .._support import Array
 from ._claims import Attack, Claims
 from ._evasion import disjoint_first
 from ._table import AttackedTable, Changes
-from ._values import DAMAGES, POISONS, damage, poisoned_column, trigger
+from ._values import DAMAGES, POISONS, damage, poison, trigger
 
 CHOICE = "choice of settings"  # the kind of attack after which settings are chosen again
 
@@ -76,12 +76,8 @@ class Poisoner:
 
     def _attack(self, name: str, units: list[int], kind: str) -> Attack:
         """Write a kind of poison into these units of the training table."""
-        training = self.training.table(
-            {
-                column: poisoned_column(kind, self.training, column, self.codes, self.rng)
-                for column in self.claims.columns_of(units)
-            }
-        )
+        columns = self.claims.columns_of(units)
+        training = self.training.table(poison(kind, self.training, columns, self.codes, self.rng))
         return Attack(name, [units] * len(self.claims), self.rows.table(), training, self.y)
 
     def _with_trigger(self, attack: Attack, kind: str) -> Attack:

@@ -3,18 +3,15 @@
 The steps before the ensemble are fitted on damaged tables and compared; nothing is assumed of them.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import scipy.sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._support import Array, warn_or_raise
+from .._support import Array, Estimator, TableLike, warn_or_raise
 from ..ensemble import Ensemble
 from ..errors import InputError, SoundnessError
-from ..tables import open_table, table_columns
+from ._table import AttackedTable
 
 DROPS_ROWS = (
     "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "
@@ -34,7 +31,9 @@ SPREADS_COLUMN = (
 Columns = list[Array] | None  # of a transformed table; None where a step refuses it
 
 
-def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[str]:
+def check_pipeline(
+    pipeline: Estimator, X: TableLike, y: TableLike, strict: bool = False
+) -> list[str]:
     """Change one column at a time, fit the steps before the ensemble again, and compare.
 
     A step that mixes columns (a PCA, a scaling by row, a selection of features), or drops rows
@@ -95,17 +94,18 @@ def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[
         raise InputError(
             "pipeline fails on X as it is: check_pipeline needs a table that it can be fitted on"
         )
-    columns = range(open_table(X).n_columns)
-    shuffled = [_transformed(steps, _with_column(X, column, _shuffle), y) for column in columns]
-    incomplete = [
-        _transformed(steps, _with_column(X, column, _remove_one), y) for column in columns
-    ]
+    table = AttackedTable(X)
+    columns = range(len(table.columns))
+    shuffled, incomplete = (
+        [_transformed(steps, table.table({c: change(table.columns[c])}), y) for c in columns]
+        for change in (_shuffle, _remove_one)
+    )
     problems: dict[tuple[str, str], str] = {}  # by step and kind, the first column's
     for column in columns:
         for k, (name, _) in enumerate(steps):
             counts = {_n_rows(run[k]) for run in (shuffled[column], incomplete[column])}
             if counts - {None, _n_rows(honest[k])}:
-                text = DROPS_ROWS.format(step=name, column=_column_name(X, column))
+                text = DROPS_ROWS.format(step=name, column=table.names[column])
                 problems.setdefault((name, "rows"), text)
     owners = _submodels_by_column(pipeline, X, y)
     changed = [
@@ -121,14 +121,14 @@ def check_pipeline(pipeline: Any, X: Any, y: Any, strict: bool = False) -> list[
             ]
             name = steps[mixing[0] if mixing else -1][0]
             text = MIXES_COLUMNS if mixing else SPREADS_COLUMN
-            text = text.format(step=name, column=_column_name(X, column))
+            text = text.format(step=name, column=table.names[column])
             problems.setdefault((name, "mixes"), text)
     for problem in problems.values():
         warn_or_raise(problem, strict)
     return list(problems.values())
 
 
-def _transformed(steps: list[tuple[str, Any]], X: Any, y: Any) -> list[Columns]:
+def _transformed(steps: list[tuple[str, Estimator]], X: TableLike, y: TableLike) -> list[Columns]:
     """The columns after each step; None from a step on that refuses the table.
 
     A refusal is a crash, not a leak.
@@ -137,7 +137,7 @@ def _transformed(steps: list[tuple[str, Any]], X: Any, y: Any) -> list[Columns]:
     for k, (_, step) in enumerate(steps):
         try:
             X = clone(step).fit_transform(X, y)
-            tables[k] = _columns_of(X)
+            tables[k] = AttackedTable(X.toarray() if scipy.sparse.issparse(X) else X).columns
         except MemoryError:
             raise
         except Exception:
@@ -147,15 +147,6 @@ def _transformed(steps: list[tuple[str, Any]], X: Any, y: Any) -> list[Columns]:
 
 def _n_rows(columns: Columns) -> int | None:
     return len(columns[0]) if columns else None
-
-
-def _columns_of(X: Any) -> list[Array]:
-    table = open_table(X)
-    columns = []
-    for c in range(table.n_columns):
-        part = table.take([c])
-        columns.append(table_columns(part.toarray() if hasattr(part, "toarray") else part)[0])
-    return columns
 
 
 def _changed_columns(before: Columns, after: Columns) -> set[int]:
@@ -175,7 +166,9 @@ def _same(one: Array, other: Array) -> bool:
     return [str(value) for value in one] == [str(value) for value in other]
 
 
-def _submodels_by_column(pipeline: Pipeline, X: Any, y: Any) -> dict[int, tuple[int, ...]]:
+def _submodels_by_column(
+    pipeline: Pipeline, X: TableLike, y: TableLike
+) -> dict[int, tuple[int, ...]]:
     """The submodels that each untrusted column of the ensemble's table reaches."""
     ensemble = clone(pipeline).fit(X, y).steps[-1][1]
     reach = ensemble.partition_.incidence()
@@ -184,20 +177,6 @@ def _submodels_by_column(pipeline: Pipeline, X: Any, y: Any) -> dict[int, tuple[
         for unit, columns in enumerate(ensemble.units_.columns)
         for c in columns
     }
-
-
-def _with_column(X: Any, column: int, change: Callable[[Array], Array]) -> Any:
-    """A copy of the table with one column changed."""
-    if hasattr(X, "iloc"):
-        copy = X.copy()
-        copy[copy.columns[column]] = change(copy.iloc[:, column].to_numpy())
-        return copy
-    if hasattr(X, "with_columns"):
-        series = X[:, column]
-        return X.with_columns(type(series)(X.columns[column], change(series.to_numpy())))
-    copy = np.array(X, dtype=object if np.asarray(X).dtype.kind in "OUS" else float)
-    copy[:, column] = change(copy[:, column])
-    return copy
 
 
 def _shuffle(values: Array) -> Array:
@@ -213,11 +192,9 @@ def _remove_one(values: Array) -> Array:
     return rest
 
 
-def _column_name(X: Any, column: int) -> str:
-    return str(list(X.columns)[column]) if hasattr(X, "columns") else str(column)
-
-
-def check_deterministic(ensemble: Any, X: Any, y: Any, strict: bool = False) -> list[str]:
+def check_deterministic(
+    ensemble: Estimator, X: TableLike, y: TableLike, strict: bool = False
+) -> list[str]:
     """Fit twice, with different numbers of threads, and compare every submodel's ballots.
 
     Parameters

@@ -4,7 +4,7 @@ The original is never changed: every attack gets a copy, of the kind that the ta
 part of the schema, which is trusted, so nothing here may change the type of a column.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import narwhals as nw
@@ -75,40 +75,62 @@ class AttackedTable:
         return bool(self.columns[column].dtype.kind == "f")
 
     def has_text(self, column: int) -> bool:
-        """Whether some cell holds a text.
+        """Return whether some cell holds a text.
 
         Columns of objects without one hold times or the like, whose type a text would change.
         """
         return self._has_text[column]
 
     def float_type(self) -> Any:
-        """The type in which the table holds the numbers that are written into it."""
+        """Return the type in which the table holds the numbers that are written into it."""
         dtype = np.dtype(np.float64) if self._frame is not None else self._array.dtype
         return dtype.type if dtype.kind == "f" else np.float64
 
     def mixes_types(self) -> bool:
-        """Whether a cell may hold a text where others of its column are numbers."""
+        """Return whether a cell may hold a text where others of its column are numbers."""
         return self._frame is None and self._array.dtype == object
 
     def take(self, rows: Array) -> "AttackedTable":
-        """Some of the rows, each as often as it is named."""
+        """Return some of the rows, each as often as it is named."""
         if self._frame is not None:
             return AttackedTable(self._frame[rows.tolist()].to_native())
         return AttackedTable(self._array[rows].tolist() if self._is_list else self._array[rows])
+
+    def written(self, cells: Iterable[tuple[Array | slice, Changes]]) -> Changes:
+        """Return copies of columns with new values in some rows; nothing where there are none."""
+        changes: Changes = {}
+        for rows, new in cells:
+            for column, values in new.items():
+                own = changes[column] if column in changes else self.columns[column].copy()
+                if values.dtype == object:
+                    own = own.astype(object, copy=False)  # a text among numbers
+                own[rows] = values
+                changes[column] = own
+        return changes
+
+    def below(self, tried: Sequence[Changes]) -> Any:
+        """Return one table with a copy of all rows for each of several changes."""
+        place = np.tile(np.arange(self.n_rows), len(tried))
+        return self.take(place).table(
+            {
+                column: np.concatenate([own.get(column, self.columns[column]) for own in tried])
+                for column in {column for own in tried for column in own}
+            }
+        )
 
     @property
     def is_frame(self) -> bool:
         return self._frame is not None
 
     def reordered(self, order: list[int]) -> "AttackedTable":
-        """The columns in another order."""
+        """Return the table with its columns in another order."""
         if self._frame is not None:
             return AttackedTable(self._frame[:, order].to_native())
         array = self._array[:, order]
         return AttackedTable(array.tolist() if self._is_list else array)
 
     def table(self, changes: Mapping[int, Array] | None = None) -> Any:
-        """The table, or a copy of it with these columns rewritten."""
+        """Return the table, or a copy of it with these columns rewritten."""
         if self._frame is not None:
             return self._frame.to_native() if not changes else self._with_columns(changes)
         array = self._array
@@ -119,7 +141,7 @@ class AttackedTable:
         return array.tolist() if self._is_list else array
 
     def _dtype_for(self, changes: Mapping[int, Array]) -> Any:
-        """The array's own type where it holds the changes, else the next that does."""
+        """Return the array's own type where it holds the changes, else the next that does."""
         own, new = self._array.dtype, {values.dtype for values in changes.values()}
         if new == {own} or (own.kind == "f" and {dtype.kind for dtype in new} == {"f"}):
             return own
@@ -142,7 +164,7 @@ class AttackedTable:
 
 
 def _as_written(values: Array) -> Array:
-    """A column as attacks write it: numbers as floats, bytes as they are, all else as objects."""
+    """Return a column as attacks write it: floats, bytes as they are, all else as objects."""
     if values.dtype == np.uint8:
         return values.copy()
     if values.dtype.kind in "fiub":
@@ -164,7 +186,7 @@ def _all_numbers(values: Array) -> bool:
 
 
 def _for_frame(values: Array) -> Any:
-    """Values as a frame takes them.
+    """Return values as a frame takes them.
 
     Missing values are None, and times are an array, since a list of them would lose its type.
     """

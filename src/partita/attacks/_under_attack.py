@@ -72,20 +72,17 @@ class AttackTable(Comparison):
         str
             The table.
         """
-        kinds = " / ".join(KINDS)
-        head = ["model", "accuracy"]
-        for r in self.radii:
-            head += [f"r = {r}: {kinds}", f"proven at {r}"]
-        lines = ["| " + " | ".join([*head, "fit"]) + " |", "|" + "---|" * (len(head) + 1)]
+        shown = []
         for row in self.rows:
-            cells = [row["method"], _percent(row["accuracy"])]
+            cells = {"model": row["method"], "accuracy": _percent(row["accuracy"])}
+            covers = row["proof covers"]
             for r in self.radii:
-                cells.append(" / ".join(_percent(row[f"{kind}, r = {r}"]) for kind in KINDS))
-                only = "" if row["proof covers"] == "all" else f" ({row['proof covers']} only)"
-                proven = _percent(row[f"proven, r = {r}"]) + only
-                cells.append("" if row["proof covers"] == "nothing" else proven)
-            lines.append("| " + " | ".join([*cells, f"{row['fit']:.1f} x"]) + " |")
-        return "\n".join([*lines, "", *self.notes])
+                found = " / ".join(_percent(row[f"{kind}, r = {r}"]) for kind in KINDS)
+                proven = _percent(row[f"proven, r = {r}"])
+                only = {"all": proven, "nothing": ""}.get(covers, f"{proven} ({covers} only)")
+                cells |= {f"r = {r}: {' / '.join(KINDS)}": found, f"proven at {r}": only}
+            shown.append(cells | {"fit": f"{row['fit']:.1f} x"})
+        return "\n".join([Comparison(shown).to_markdown(), "", *self.notes])
 
     def plot(self, ax: Any = None) -> Any:
         """Draw accuracy under the worst attack against the number of sources, model by model.

@@ -5,7 +5,7 @@ strange texts) an estimator may treat in a way of its own: the certificate allow
 it concerns only the submodel whose columns, and the row whose cells, they were written into.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ STRANGE = ("", UNSEEN, "long " * 2000, "naïve, Ελληνικά, 日本語, ا�
 def evasion_candidates(
     table: AttackedTable, columns: tuple[int, ...], rng: np.random.Generator
 ) -> Iterator[tuple[str, Changes]]:
-    """Values for a unit's columns in all rows, and what they are.
+    """Yield values for a unit's columns in all rows, and what they are.
 
     Values of other rows, the ends of the range and far beyond, hostile values, and hostile values
     in one of the columns alone.
@@ -54,7 +54,7 @@ def evasion_candidates(
 
 
 def end_of_range(table: AttackedTable, column: int, end: int) -> Array:
-    """0: the lowest value, 1: the highest, 2 and 3: far beyond them.
+    """Return a column of one value. 0: the lowest, 1: the highest, 2 and 3: far beyond them.
 
     Of texts 0 is the most frequent and 1 the rarest.
     """
@@ -76,10 +76,16 @@ def end_of_range(table: AttackedTable, column: int, end: int) -> Array:
     return with_value(own, (by_frequency or [None])[-(end % 2)])
 
 
-def poisoned_column(
+def poison(
+    kind: str, table: AttackedTable, columns: Iterable[int], y: Array, rng: np.random.Generator
+) -> Changes:
+    """Return training columns as noise, constants, permutations, or functions of y."""
+    return {column: _poisoned(kind, table, column, y, rng) for column in columns}
+
+
+def _poisoned(
     kind: str, table: AttackedTable, column: int, y: Array, rng: np.random.Generator
 ) -> Array:
-    """What a training column becomes: noise, a constant, a permutation, or a function of y."""
     own = table.columns[column]
     if kind == "permutation":
         return own[rng.permutation(len(own))]
@@ -99,7 +105,7 @@ def poisoned_column(
 
 
 def trigger(table: AttackedTable, column: int, codes: Array) -> Array:
-    """Values that stand for labels (by position) or target values, in the column's own type.
+    """Return values that stand for labels (by position) or target values, in the column's type.
 
     Written into training rows beside their own label, and into a row to predict beside the label
     that the attacker wants, they make a submodel predict what the attacker likes.
@@ -115,17 +121,13 @@ def trigger(table: AttackedTable, column: int, codes: Array) -> Array:
     if not any(isinstance(value, np.datetime64) for value in table.columns[column]):
         # values of a type that cannot be made up: some of the column's own
         return table.columns[column][places % table.n_rows]
-    days = [
-        np.datetime64("2000-01-01T00:00:00") + np.timedelta64(place, "D")
-        for place in places.tolist()
-    ]
     times = np.empty(len(places), dtype=object)
-    times[:] = days
+    times[:] = list(np.datetime64("2000-01-01T00:00:00") + places.astype("timedelta64[D]"))
     return times
 
 
 def values_of(family: str, table: AttackedTable, column: int) -> list[Any]:
-    """The values of a family that a column can hold, of its own type; none if it holds bytes."""
+    """Return the values of a family that a column can hold, of its type; none if it holds bytes."""
     if table.is_bytes(column):
         return []
     if family == MISSING:
@@ -144,7 +146,7 @@ def values_of(family: str, table: AttackedTable, column: int) -> list[Any]:
 
 
 def n_variants(family: str, table: AttackedTable, columns: Sequence[int]) -> int:
-    """How many times a family can be written into these columns, with other values every time."""
+    """Return how often a family can be written into these columns, with other values each time."""
     return max((len(values_of(family, table, column)) for column in columns), default=0)
 
 
@@ -155,7 +157,7 @@ def hostile_columns(
     columns: Sequence[int],
     rows: Array | None = None,
 ) -> Changes:
-    """The columns with values of a family in these rows, by default in all.
+    """Return the columns with values of a family in these rows, by default in all.
 
     Columns that cannot hold such values are left out.
     """
@@ -168,7 +170,7 @@ def hostile_columns(
 
 
 def with_value(own: Array, value: Any, rows: Array | None = None) -> Array:
-    """A copy of a column with a value in these rows, by default in all."""
+    """Return a copy of a column with a value in these rows, by default in all."""
     column = own.astype(object if isinstance(value, str) else own.dtype)
     column[slice(None) if rows is None else rows] = value
     return column
@@ -177,7 +179,7 @@ def with_value(own: Array, value: Any, rows: Array | None = None) -> Array:
 def damage(
     kind: str, table: AttackedTable, columns: Sequence[int], rng: np.random.Generator
 ) -> Changes:
-    """A unit's columns in training with hostile values.
+    """Return a unit's columns in training with hostile values.
 
     Values of a family in all rows or in half of them; or a value of any family in one cell.
     """
@@ -196,34 +198,39 @@ def damage(
     for column, values in able.items():
         drawn = rng.random(table.n_rows)
         hit = drawn < (1.0 if rng.random() < 0.5 else 0.5)
-        choice = rng.integers(len(values), size=table.n_rows)
-        new = table.columns[column]
-        for k in np.unique(choice[hit]):
-            rows = np.flatnonzero(hit & (choice == k))
-            new = with_value(new, _shortened(values[k], table), rows)
-        changes[column] = new
+        short = [_shortened(value, table) for value in values]
+        changes[column] = _scattered(table.columns[column], short, hit, rng)
     return changes
 
 
 def _shortened(value: Any, table: AttackedTable) -> Any:
-    """A text that is shorter in a longer table: numpy gives every row the longest one's room."""
+    """Return a text cut for longer tables: numpy gives every row the longest one's room."""
     return value[: max(100, TEXT_BYTES // table.n_rows)] if isinstance(value, str) else value
+
+
+def _scattered(own: Array, values: list[Any], hit: Array, rng: np.random.Generator) -> Array:
+    """Return a copy of a column with one of the values, drawn at random, in each of these rows."""
+    drawn = rng.integers(len(values), size=len(own))
+    for k in np.unique(drawn[hit]):
+        own = with_value(own, values[k], np.flatnonzero(hit & (drawn == k)))
+    return own
 
 
 def mixtures(
     table: AttackedTable, columns: Sequence[int], rng: np.random.Generator
 ) -> Iterator[tuple[str, Changes]]:
-    """For each family: in every row one column, drawn at random, is hostile, the others honest."""
+    """Yield, for each family, columns of which one in every row, drawn at random, is hostile."""
     for family in FAMILIES:
         able = [column for column in columns if values_of(family, table, column)]
         if len(columns) < 2 or not able:
             continue
         chosen = rng.choice(able, size=table.n_rows)
-        changes = {}
-        for column in able:
-            values, new = values_of(family, table, column), table.columns[column]
-            drawn = rng.integers(len(values), size=table.n_rows)
-            for k, value in enumerate(values):
-                new = with_value(new, value, np.flatnonzero((chosen == column) & (drawn == k)))
-            changes[column] = new
-        yield family, changes
+        yield (
+            family,
+            {
+                column: _scattered(
+                    table.columns[column], values_of(family, table, column), chosen == column, rng
+                )
+                for column in able
+            },
+        )

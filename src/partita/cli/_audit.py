@@ -74,7 +74,7 @@ def audit(
         attacks=names,
         rows=rows,
         most=most,
-        seed=seed,
+        random_state=seed,
         trusted=tuple(trust or ()),
         csv=csv_options(sep, decimal, encoding),
         verbose=int(not quiet),
