@@ -32,7 +32,7 @@ from partita.selection import Choice, Grid, Trial, choose_file
 from partita.selection._choose import choose_table
 from partita.store._save import UnfinishedModel
 from partita.tables import footers_of
-from partita.workflow import _cluster, _submodel_task
+from partita.workflow import _cluster, _fit_parquet
 from partita.workflow._fit_parquet import _resume_key
 from partita.workflow._training_table import open_training
 
@@ -249,13 +249,13 @@ def test_notes_that_outlive_their_plan_do_not_count(world):
 def test_a_table_that_changes_while_a_submodel_is_fitted_stores_nothing(world, monkeypatch):
     place = world.folder / "m"
     before = submodels(place)
-    fit = _submodel_task.fit_submodel
+    fit = _fit_parquet.fit_submodel
 
     def meanwhile(*given):
         swap_cells(world.table, "c10")
         return fit(*given)
 
-    monkeypatch.setattr(_submodel_task, "fit_submodel", meanwhile)
+    monkeypatch.setattr(_fit_parquet, "fit_submodel", meanwhile)
     with pytest.raises(InputError, match="has changed since it was opened"):
         world.fit(place)
     assert submodels(place) == before

@@ -13,7 +13,7 @@ from partita.ensemble import _batches as batches
 from partita.ensemble._plan import Plan
 from partita.store._save import UnfinishedModel
 from partita.tables import NUMBER, CellError
-from partita.workflow._submodel_task import TrainingData, fit_and_store
+from partita.workflow._fit_parquet import TrainingData, fit_and_store
 from partita.workflow._training_table import open_training
 
 from .cancer import BOOSTED, destroy, units_ignoring

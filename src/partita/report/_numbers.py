@@ -29,8 +29,7 @@ from ..watch import (
 )
 from ..workflow import CertifiedTable
 from ._rows import DIGITS, column_heading, leave_out_numbers, row_numbers
-from ._statements import banners_of, criterion_of, price_of, statements_of
-from ._sweep_numbers import sweep_numbers
+from ._statements import FULL_MODEL, banners_of, criterion_of, price_of, statements_of
 
 MOST_ROWS = 1000  # rows in the table; the curves are over all of them
 MOST_OWNED = 5  # attackers who own up to so many units are tried against all rows at once
@@ -166,7 +165,7 @@ def gather(
         "partition": _partition(model),
         "rows": row_numbers(certified, stated, right, most_rows, disagreement),
         "quality": _quality(quality or {}, len(model.failures_)),
-        "sweep": None if sweep is None else sweep_numbers(sweep, DIGITS),
+        "sweep": None if sweep is None else sweep_numbers(sweep),
         "audit": None if audit is None else dict(audit),
         "origin": dict(origin or {}),
         "files": dict(files or {}),
@@ -376,3 +375,31 @@ def _without_usual(model: FittedEnsemble, ballots: Ballots) -> list[JsonObject]:
 
 def _most_changed_first(line: JsonObject) -> tuple[bool, float]:
     return line["alarm"] is None, (line["usual"] or 0.0) - (line["rate"] or 0.0)
+
+
+def sweep_numbers(choice: Choice) -> JsonObject:
+    """Return the best curve of each size that a search tried, and what it recommends."""
+    objective, settings = choice.objective, choice.settings
+    level = objective.level(choice.constant)
+    curves = [
+        {
+            "name": FULL_MODEL if own[0].is_one_model else size,
+            "share": [*objective.envelope(own), 0],
+        }
+        for size in dict.fromkeys(one.size for one in settings)
+        if (own := [one for one in settings if one.size == size])
+    ]
+    entries = [objective.entry(one, r) for r, one in enumerate(choice.by_radius)]
+    shown = ("radius", "score", "accuracy")
+    return {
+        "rows": choice.rows,
+        "score": objective.words,
+        "by_accuracy": objective.by_accuracy,
+        "constant": None
+        if level is None
+        else {"answer": json_value(choice.constant["answer"], DIGITS), "share": level},
+        "curves": curves,
+        "best": [
+            {name: entry[name] for name in shown} | {"setting": entry["fit"]} for entry in entries
+        ],
+    }

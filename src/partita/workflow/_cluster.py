@@ -1,7 +1,7 @@
 """Work on a Dask cluster: one task per submodel, on whichever worker is free.
 
 A worker that dies has its task retried by another. Workers must have the same libraries: others may
-fit other submodels from the same columns. What a task does is in ``_submodel_task``.
+fit other submodels from the same columns. What a task does is in ``_fit_parquet``.
 """
 
 import ctypes

@@ -1,33 +1,45 @@
 """Fitting on Parquet tables that may be larger than memory, submodel by submodel.
 
-Each submodel is a task (``_submodel_task``), here or on a Dask cluster (``_cluster``). What is
-finished survives, and a fit resumes only if everything that submodels depend on is the same.
+Each submodel is a task, here or on a Dask cluster (``_cluster``). A task opens the table itself,
+reads its own columns and the target and no others, and writes its submodel into the model's folder.
+What is finished survives, and a fit resumes only if everything that submodels depend on is the
+same.
 """
 
+import socket
 from collections.abc import Sequence
 from contextlib import nullcontext
 from copy import copy
+from dataclasses import dataclass
 from pathlib import Path
 
 from sklearn import get_config
 
-from .._support import JsonObject, PathLike, Progress, log, run_each
+from .._support import Array, JsonObject, PathLike, Progress, exclusive, log, run_each
 from ..ensemble import (
     CANARY_CURE,
     Ensemble,
     Plan,
     canaries,
     check_batches,
+    fit_submodel,
     trains_jointly,
     warn_of_failures,
 )
 from ..errors import InputError, SoundnessError
 from ..partition import UnitsFile
-from ..store import ESTIMATOR, StoredSubmodel, UnfinishedModel, stored_estimator, to_manifest
-from ..tables import Split, footers_of
+from ..store import (
+    ESTIMATOR,
+    StoredSubmodel,
+    UnfinishedModel,
+    stored_estimator,
+    submodel_name,
+    to_manifest,
+)
+from ..tables import FileTable, Split, check_unchanged, footers_of, open_file
 from ._cluster import connect, library_versions, run_on_cluster
 from ._estimators import code_of
-from ._submodel_task import TrainingData, fit_and_store, refit_hash
+from ._schema import Schema
 from ._training_table import TrainingTable, open_training
 
 
@@ -169,6 +181,62 @@ def fit_training(
     return model, place.finish(model, submodels, about)
 
 
+@dataclass(frozen=True)
+class TrainingData:
+    """Where a task finds the training table, and how it reads it.
+
+    Attributes
+    ----------
+    path : str
+        The same on all workers.
+    schema : Schema
+        The columns.
+    split : (column, value) or None
+        Which rows are meant.
+    n_rows : int
+        How many rows there were when the fit began.
+    changes : str
+        When its files were last written before the fit began (``changes_of``).
+    """
+
+    path: str
+    schema: Schema
+    split: Split | None
+    n_rows: int
+    changes: str
+
+    @classmethod
+    def of(cls, training: TrainingTable) -> "TrainingData":
+        """Where the tasks of a fit find this table."""
+        path = str(training.file.path.absolute())
+        split, n_rows = training.split, training.file.n_rows
+        return cls(path, training.schema, split, n_rows, training.changes)
+
+    def open(self) -> tuple[FileTable, Array]:
+        """The table, of which nothing is read yet, and the target."""
+        if not Path(self.path).exists():
+            raise InputError(
+                f"data {self.path!r} does not exist on {socket.gethostname()!r}: all workers must "
+                "see it under the same path"
+            )
+        file = open_file(self.path, split=self.split)
+        for name in [*self.schema.kinds, str(self.schema.target)]:
+            file.check_column(name, "data")
+        table = file.table(self.schema.kinds)
+        if table.n_rows != self.n_rows:
+            raise InputError(
+                f"data {self.path!r} has {table.n_rows} rows, and had {self.n_rows} when the fit "
+                "began: it must not change"
+            )
+        y = self.schema.read_target(file)
+        self.check_unchanged()
+        return table, y
+
+    def check_unchanged(self) -> None:
+        """Refuse a table that has changed since the fit began."""
+        check_unchanged(self.path, self.changes)
+
+
 def _fit_missing(
     plan: Plan,
     data: TrainingData,
@@ -241,3 +309,26 @@ def _resume_key(
         "data_changed": training.changes,
         "batch_rows": batch_rows,
     }
+
+
+def fit_and_store(
+    plan: Plan, data: TrainingData, place: UnfinishedModel, t: int, batch_rows: int | None
+) -> StoredSubmodel:
+    """Fit submodel t on its own columns and write it to the store."""
+    stored = place.find(t)  # by a worker that died before it could report it
+    if stored is not None:
+        return stored
+    return place.add(t, _fit(plan, data, t, batch_rows))
+
+
+def refit_hash(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> tuple[int, str]:
+    """Fit submodel t again; t, and the hash of its file, which must be the same."""
+    return t, stored_estimator(submodel_name(t), _fit(plan, data, t, batch_rows)).sha256
+
+
+def _fit(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> object:
+    table, y = data.open()
+    with exclusive(plan.serial):
+        fitted: object = fit_submodel(plan, table, plan.encode_target(y), t, batch_rows)
+    data.check_unchanged()  # before the submodel counts as one of this table
+    return fitted

@@ -1,7 +1,9 @@
-"""The table that ``partita fit`` and ``partita sweep`` learn from: columns, target, units.
+"""The table that ``partita fit`` and ``partita choose`` learn from: columns, target, units.
 
-Nothing here fits anything; ``TrainingTable.ensemble`` says what is to be fitted. The rows of every
-submodel may depend on columns that no attacker reaches, and on nothing else.
+``TrainingTable.ensemble`` says what is to be fitted. The rows of every submodel may depend on
+columns that no attacker reaches, and on nothing else. A partition may be learnt from trusted
+reference rows, and a search learns and judges its settings on these alone. They must not be rows
+of the training table: an attacker could change those, and with them what is learnt.
 """
 
 from collections.abc import Sequence
@@ -9,10 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._support import Array
+from .._support import Array, Estimator, JsonObject, PathLike
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ..partition import UnitsFile, read_units
+from ..partition import Informed, UnitsFile, read_units
 from ..rules import Rule
 from ..tables import (
     CsvOptions,
@@ -25,8 +27,39 @@ from ..tables import (
     sha256_of,
 )
 from ._estimators import named_estimator
-from ._reference import Reference, read_reference
 from ._schema import Schema, Task, choose_task
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Trusted rows from a file, and how a partition is learnt from them."""
+
+    table: FileTable
+    y: Array
+    exchanges: int
+    name: str
+    sha256: str
+
+    def partition(self, names: Sequence[str]) -> Informed:
+        """The partition of a table with these columns."""
+        return Informed(self.table.take_all()[list(names)], self.y, self.exchanges)
+
+    def with_rows(self, rows: Array) -> "Reference":
+        """Some of the rows."""
+        return replace(self, table=self.table.with_rows(rows), y=self.y[rows])
+
+    def about(self) -> JsonObject:
+        """What the stored model remembers of it."""
+        return {
+            "name": self.name,
+            "rows": len(self.y),
+            "sha256": self.sha256,
+            "exchanges": self.exchanges,
+        }
+
+    def __str__(self) -> str:
+        more = f", {self.exchanges:,} exchanges" if self.exchanges else ""
+        return f"informed by {len(self.y):,} trusted reference rows ({self.name}{more})"
 
 
 @dataclass(frozen=True)
@@ -82,7 +115,7 @@ class TrainingTable:
         """Refuse to go on where the file has changed since it was opened."""
         check_unchanged(self.file.path, self.changes)
 
-    def with_reference(self, path: Any, exchanges: int = 0) -> "TrainingTable":
+    def with_reference(self, path: PathLike, exchanges: int = 0) -> "TrainingTable":
         """The same table, with trusted reference rows in a file."""
         reference = read_reference(self.schema, self.file.path, self.y, path, exchanges)
         return replace(self, reference=reference)
@@ -95,7 +128,7 @@ class TrainingTable:
         seed: int,
         verbose: int = 1,
         **more: Any,
-    ) -> Any:
+    ) -> Estimator:
         """The ensemble to fit on this table; ``more``: further settings of it.
 
         A submodel that fails on its columns casts a fixed vote, so that proofs cover crashes.
@@ -105,12 +138,12 @@ class TrainingTable:
 
     def leave_out_ensemble(
         self, estimator: str, radius: int, seed: int, verbose: int = 1, **more: Any
-    ) -> Any:
+    ) -> Estimator:
         """The ensemble that leaves units out, for a proof against ``radius`` of them."""
         settings = self._settings(estimator, seed, verbose)
         return self.task.leave_out_ensemble(radius=radius, **settings, **more)
 
-    def _settings(self, estimator: str, seed: int, verbose: int) -> dict[str, Any]:
+    def _settings(self, estimator: str, seed: int, verbose: int) -> JsonObject:
         """What ensembles of both methods have in common."""
         return {
             "estimator": named_estimator(estimator, self.task),
@@ -130,7 +163,7 @@ class TrainingTable:
         hashes: dict[str, str] | None = None,
         model: FittedEnsemble | None = None,
         fallback: str | None = None,
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """What the stored model remembers of its data.
 
         ``hashes``: what tells the table from others; by default the hash of its content.
@@ -160,9 +193,9 @@ class TrainingTable:
 
 
 def open_training(
-    data: Any,
+    data: PathLike,
     target: str,
-    units: Any = None,
+    units: PathLike | UnitsFile | None = None,
     task: str = "auto",
     split: Split | None = None,
     csv: CsvOptions | None = None,
@@ -204,7 +237,7 @@ def open_training(
     return TrainingTable(file, table, target, y, chosen, units_file, changes, split, csv)
 
 
-def _units_file(units: Any, names: Sequence[str]) -> UnitsFile:
+def _units_file(units: PathLike | UnitsFile | None, names: Sequence[str]) -> UnitsFile:
     if units is None:
         return UnitsFile()
     return units if isinstance(units, UnitsFile) else read_units(units, names)
@@ -226,3 +259,54 @@ def check_split(split: Split | None, units_file: UnitsFile, target: str) -> None
             "every submodel: if no attacker reaches it, list it under ignore (not a feature) or "
             "trusted (a feature that all submodels see)"
         )
+
+
+def read_reference(
+    schema: Schema, training_path: Path, y_train: Array, path: PathLike, exchanges: int = 0
+) -> Reference:
+    """Read trusted reference rows, by the kinds of the training table's columns.
+
+    Parameters
+    ----------
+    schema : Schema
+        The columns of the training table.
+    training_path : Path
+        Where the training table is; the reference must be another one.
+    y_train : array
+        The training target.
+    path : str or path
+        A .csv or .parquet file with the same columns, the target among them.
+    exchanges : int, default=0
+        How many exchanges of units between submodels to try (:class:`partita.Informed`).
+
+    Returns
+    -------
+    Reference
+        ``partition(names)`` is for the ensemble, ``about()`` for the stored model.
+    """
+    place = Path(path)
+    file = schema.open(place, "reference", needs_target=True)
+    if _is_same_file(training_path, place):
+        raise InputError(
+            f"reference {str(place)!r} is the training table itself, where an attacker could "
+            "change its rows and with them what is learnt from it: give other rows, which no "
+            "attacker could touch"
+        )
+    table = file.table(schema.kinds)
+    y = schema.read_finite_target(file, "reference")
+    labels = schema.task.label_counts(y_train)
+    if labels and len(labels.keys() & schema.task.label_counts(y).keys()) < 2:
+        raise InputError(
+            f"the target {schema.target!r} of the reference {str(place)!r} holds fewer than two "
+            "of the training table's labels, so its rows tell nothing about them: give rows of "
+            "several labels"
+        )
+    table.take_all()  # refuses cells of other kinds
+    return Reference(table, y, exchanges, place.name, sha256_of(place))
+
+
+def _is_same_file(one: Path, other: Path) -> bool:
+    """Whether two tables are one file, or copies; a large one is read only if it could be one."""
+    if one.is_file() and other.is_file() and one.stat().st_size != other.stat().st_size:
+        return False
+    return one.resolve() == other.resolve() or sha256_of(one) == sha256_of(other)
