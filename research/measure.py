@@ -36,6 +36,7 @@ from partita.rules import Median, Rule
 
 from . import submodels
 from .data import RunData
+from .resumable_ablation import prepare, votes_by_parts
 from .runs import LABEL_RULES, TUNED_STRETCH, VALUE_RULES, Run, RunResult, radius_counts
 from .submodels import ablated_linear, ablated_network
 
@@ -137,22 +138,11 @@ def _network_votes(
 
     An interrupted run resumes with the network and the votes that it has.
     """
-    from .resumable_ablation import (
-        NETWORK_FILE,
-        CheckpointedNetwork,
-        has_network,
-        save_network,
-        votes_by_parts,
-    )
-
-    settings, trained = run.details["settings"], has_network(unfinished, run)
-    network = CheckpointedNetwork(data.image_shape, settings["network"], unfinished / NETWORK_FILE)
-    model = RandomizedAblationClassifier(
-        network, epochs=1 if trained else settings["epochs"], verbose=1, **shared
-    )
+    assert data.image_shape is not None
+    settings, file = run.details["settings"], prepare(unfinished, run)
+    network = ablated_network(settings, data.image_shape, file)
+    model = RandomizedAblationClassifier(network, epochs=settings["epochs"], verbose=1, **shared)
     model.fit(data.X_train, data.y_train)
-    if not trained:
-        save_network(model.estimator_, unfinished, run)
     fitted = time.perf_counter()
     return *votes_by_parts(model, data.X_test, unfinished), model, fitted
 
@@ -182,8 +172,10 @@ def run_smoothing(run: Run, data: RunData, unfinished: Path) -> RunResult:
     """De-randomized smoothing, certified against a square and all rectangles of one area."""
     assert data.image_shape is not None
     settings = run.details["settings"]
-    network = settings.get("network")
-    estimator = None if network is None else ablated_network(network, data.image_shape)
+    estimator = None
+    if "network" in settings:
+        file = unfinished.with_suffix(".pt")
+        estimator = ablated_network(settings, data.image_shape, file)
     started = time.perf_counter()
     model = SmoothingClassifier(
         data.image_shape,

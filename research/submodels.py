@@ -55,11 +55,12 @@ def network(
     return PixelSetClassifier(image_shape, checkpoint=checkpoint.with_suffix(".pt"), **settings)
 
 
-def ablated_network(network: str, image_shape: tuple[int, int, int]) -> Any:
-    """The paper's network, for randomized ablation and smoothing."""
+def ablated_network(settings: Settings, image_shape: tuple[int, int, int], file: Path) -> Any:
+    """A network for randomized ablation and smoothing, which is saved to a file as it trains."""
     from partita.vision import AblatedImageClassifier
 
-    return AblatedImageClassifier(image_shape, network=network)
+    own = {name: value for name, value in settings.items() if name != "epochs"}
+    return AblatedImageClassifier(image_shape, checkpoint=file, **own)
 
 
 class AblatedLinear(SGDRegressor):  # type: ignore[misc]  # scikit-learn has no types

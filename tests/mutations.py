@@ -302,7 +302,7 @@ BUGS = [
     ),
     Bug(
         "averages of weights let a network that diverged reach the others",
-        "vision/_weight_averages.py",
+        "vision/_runtime.py",
         "torch._foreach_lerp_(self.tensors, self.current, 1 - decay)",
         "torch._foreach_lerp_(\n"
         "                self.tensors, [one + 0 * one.mean() for one in self.current], 1 - decay\n"
@@ -1545,10 +1545,10 @@ BUGS = [
     ),
     Bug(
         "networks: a checkpoint of another environment is used",
-        "vision/_network_folder.py",
+        "vision/_checkpoints.py",
         'check_environment(file, state["environment"], self.environment)',
         "pass",
-        ("tests/vision/test_network_folder.py",),
+        ("tests/vision/test_checkpoints.py",),
     ),
     Bug(
         "patches: silent submodels are counted as patches",

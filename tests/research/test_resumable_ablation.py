@@ -7,8 +7,8 @@ import pytest
 
 from partita.baselines import RandomizedAblationClassifier
 from partita.datasets import load_digits
+from partita.vision import _ablated_classifier
 from partita.vision._paper_recipes import PAPER, Recipe
-from research import resumable_ablation as resumable
 from research.resumable_ablation import PARTS, votes_by_parts
 from research.runner import run_once
 from research.runs import Run, Setting
@@ -39,7 +39,7 @@ def counted(monkeypatch):
     monkeypatch.setitem(PAPER, "tiny", tiny)
     trained, rows = [], []
     votes = RandomizedAblationClassifier.votes
-    partial_fit = resumable.AblatedImageClassifier.partial_fit
+    run_epoch = _ablated_classifier._Training.run_epoch
 
     def counted_votes(self, X):
         if len(rows) == 4:
@@ -50,10 +50,10 @@ def counted(monkeypatch):
 
     def counted_fit(self, *given):
         trained.append(1)
-        return partial_fit(self, *given)
+        return run_epoch(self, *given)
 
     monkeypatch.setattr(RandomizedAblationClassifier, "votes", counted_votes)
-    monkeypatch.setattr(resumable.AblatedImageClassifier, "partial_fit", counted_fit)
+    monkeypatch.setattr(_ablated_classifier._Training, "run_epoch", counted_fit)
     return trained, rows
 
 

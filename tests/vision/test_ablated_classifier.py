@@ -1,5 +1,7 @@
 """AblatedImageClassifier: ablated rows as images, and scores that do not depend on the batch."""
 
+import math
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -11,41 +13,113 @@ from partita import InputError
 from partita.baselines import RandomizedAblationClassifier
 from partita.baselines._ablated_model import ablate
 from partita.partition import pixels
-from partita.vision import AblatedImageClassifier
+from partita.vision import AblatedImageClassifier, _ablated_classifier, _checkpoints
+from partita.vision._ablated_classifier import _logits, random_units
+from tests.vision.small_networks import same
+
+ALONE = np.arange(64)  # every pixel is a unit
+
+
+def values_of(images):
+    return (images / 255).astype(np.float32)
+
+
+def fitted(net, images, y, keep=48, epochs=1, entropy=0):
+    seed = np.random.SeedSequence(entropy)
+    drawn = {"unit_of": np.arange(images.shape[1]), "keep": keep, "seed": seed}
+    return net.fit_ablations(values_of(images), y, epochs=epochs, **drawn)
 
 
 @pytest.fixture(scope="module")
 def net(digits):
     """A network that saw a few ablated images."""
-    rows = ablate(digits.X_train[:96] / np.float32(255), np.ones((96, 64), dtype=bool))
     one = AblatedImageClassifier((8, 8, 1), batch_size=32, device="cpu")
-    return one.fit(rows, digits.y_train[:96])
+    return fitted(one, digits.X_train[:96], digits.y_train[:96])
 
 
-def test_ablated_rows_become_images_with_twice_the_channels():
-    net = AblatedImageClassifier((4, 6, 3), "tiny", device="cpu")
-    image = np.random.default_rng(0).random((4, 6, 3), dtype=np.float32)
-    rows = ablate(image.reshape(1, -1), np.ones((1, 72), dtype=bool))
-    net.partial_fit(np.repeat(rows, 4, axis=0), [0, 1, 0, 1], classes=[0, 1])
-    expected = torch.from_numpy(np.concatenate([image, 1 - image], axis=2)).permute(2, 0, 1)
-    assert torch.equal(net._to_device(rows)[0], expected)
+def test_ablated_images_have_twice_the_channels_and_nothing_of_what_is_ablated():
+    shown = []
+
+    def network(images):
+        shown.append(images)
+        return images
+
+    image = np.random.default_rng(0).random((1, 4, 6, 3), dtype=np.float32)
+    mask = np.random.default_rng(1).random((1, 4, 6, 3)) < 0.5
+    _logits(network, torch.from_numpy(image), torch.from_numpy(mask))
+    rows = ablate(image.reshape(1, -1), mask.reshape(1, -1)).reshape(2, 4, 6, 3)
+    expected = torch.from_numpy(np.concatenate(list(rows), axis=2)).permute(2, 0, 1)
+    assert torch.equal(shown[0][0], expected)
 
 
-def test_scores_do_not_depend_on_how_many_rows_are_predicted(net, digits):
-    rows = ablate(digits.X_test[:5] / np.float32(255), np.ones((5, 64), dtype=bool))
-    alone = np.concatenate([net.predict_proba(row[None]) for row in rows])
-    assert np.array_equal(alone, net.predict_proba(rows))
+def test_votes_and_probabilities_do_not_depend_on_how_many_images_are_predicted(net, digits):
+    values, masks = values_of(digits.X_test[:5]), np.random.default_rng(0).random((9, 64)) < 0.7
+    alone = [net.masked_probabilities(one[None], masks) for one in values]
+    assert np.array_equal(np.concatenate(alone), net.masked_probabilities(values, masks))
+    drawn = {"unit_of": ALONE, "keep": 20, "n_draws": 70, "seed": np.random.SeedSequence(3)}
+    together = net.ablated_votes(values, **drawn)
+    assert (together.sum(axis=1) == 70).all()
+    assert np.array_equal(
+        np.concatenate([net.ablated_votes(v[None], **drawn) for v in values]), together
+    )
 
 
-def test_rows_ablated_on_the_device_are_the_rows_ablated_here(net, digits):
-    kept = np.random.default_rng(0).random((30, 64)) < 0.7
-    values = (digits.X_test[:5] / 255).astype(np.float32)
-    ablated = ablate(values[:, None], kept).reshape(-1, 128)
-    assert np.array_equal(net.predict_ablated(values, kept).ravel(), net.predict(ablated))
+def test_votes_are_the_labels_of_the_drawn_ablations(net, digits):
+    """Counted again from the probabilities under the same masks."""
+    values, seed = values_of(digits.X_test[:5]), np.random.SeedSequence(5)
+    masks = random_units(ALONE, 20)(300, net._generator(seed)).numpy()
+    labels = net.masked_probabilities(values, masks).argmax(axis=2)
+    votes = net.ablated_votes(values, unit_of=ALONE, keep=20, n_draws=300, seed=seed)
+    counted = [np.bincount(own, minlength=10) for own in labels]
+    assert np.array_equal(votes, counted)
+
+
+@pytest.mark.parametrize("keep", [1, 2, 3])
+def test_all_sets_of_kept_units_are_equally_likely(keep):
+    """Trusted values stay; the values of a unit stay or go together."""
+    unit_of = np.array([0, 1, 1, -1, 2, 3])
+    masks = random_units(unit_of, keep)(24_000, torch.Generator().manual_seed(1)).numpy()
+    assert masks[:, 3].all()
+    assert np.array_equal(masks[:, 1], masks[:, 2])
+    kept = masks[:, [0, 1, 4, 5]]
+    assert (kept.sum(axis=1) == keep).all()
+    sets, counts = np.unique(kept, axis=0, return_counts=True)
+    expected = 24_000 / math.comb(4, keep)
+    assert len(sets) == math.comb(4, keep)
+    assert (((counts - expected) ** 2) / expected).sum() < 25
+
+
+def test_an_interrupted_training_resumes_to_the_same_network(digits, tmp_path, monkeypatch):
+    X, y, file = digits.X_train[:96], digits.y_train[:96], tmp_path / "network.pt"
+    make = partial(AblatedImageClassifier, (8, 8, 1), "tiny", batch_size=32, device="cpu")
+    whole = fitted(make(), X, y, epochs=3)
+    monkeypatch.setattr(_checkpoints, "SECONDS", 0.0)
+    run_epoch, epochs = _ablated_classifier._Training.run_epoch, []
+
+    def interrupted(self, epoch, generator):
+        epochs.append(epoch)
+        if epochs == [0, 1, 2]:
+            raise KeyboardInterrupt
+        return run_epoch(self, epoch, generator)
+
+    monkeypatch.setattr(_ablated_classifier._Training, "run_epoch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        fitted(make(checkpoint=file), X, y, epochs=3)
+    resumed = fitted(make(checkpoint=file), X, y, epochs=3)
+    again = fitted(make(checkpoint=file), X, y, epochs=3)  # finished: nothing is trained
+    assert epochs == [0, 1, 2, 2]
+    for one in (resumed, again):
+        assert same(one.network_.state_dict(), whole.network_.state_dict())
+    with pytest.raises(InputError, match="belongs to other images or settings"):
+        fitted(make(checkpoint=file), X, y, epochs=3, entropy=1)
+    with pytest.raises(InputError, match="belongs to other images or settings"):
+        fitted(make(checkpoint=file), X, y, epochs=3, keep=47)
 
 
 def test_it_learns_from_ablated_images(digits):
-    net = AblatedImageClassifier((8, 8, 1), "tiny", learning_rate=0.01, batch_size=32, device="cpu")
+    net = AblatedImageClassifier(
+        (8, 8, 1), "tiny", learning_rate=0.01, batch_size=32, flip=False, shift=0, device="cpu"
+    )
     clf = RandomizedAblationClassifier(
         net,
         keep=48,
@@ -77,7 +151,8 @@ def test_no_rewritten_pixel_changes_what_all_ablations_of_a_certified_image_say(
             attacked = np.repeat(image[None], 30, axis=0)
             for one in attacked:
                 one[rng.choice(16, rho, replace=False)] = rng.choice([0, 255, rng.integers(256)])
-            votes = clf.estimator_.predict_ablated((attacked / 255).astype(np.float32), kept)
+            scores = clf.estimator_.masked_probabilities(values_of(attacked), kept)
+            votes = scores.argmax(axis=2)
             assert (2 * (votes == label).sum(axis=1) > len(kept)).all()
             counts[rho] += 1
     assert counts[0] > 30
@@ -85,13 +160,8 @@ def test_no_rewritten_pixel_changes_what_all_ablations_of_a_certified_image_say(
 
 
 def test_bad_input_is_named(net, digits):
-    rows = np.zeros((5, 128))
-    with pytest.raises(InputError, match="classes is missing"):
-        clone(net).partial_fit(rows, [0] * 5)
-    with pytest.raises(InputError, match="not in classes, 7"):
-        clone(net).set_params(network="tiny").partial_fit(rows, [7] * 5, classes=[0, 1])
-    with pytest.raises(InputError, match="y has 3 labels for 5 rows"):
-        clone(net).fit(rows, [0, 1, 2])
-    message = r"ablated images of image_shape=\(8, 8, 1\) have 128 columns"
+    message = r"X has shape \(5, 60\), but images of image_shape=\(8, 8, 1\) have 64 columns"
     with pytest.raises(InputError, match=message):
-        net.predict(digits.X_test)
+        net.masked_probabilities(np.zeros((5, 60)), np.zeros((1, 60), dtype=bool))
+    with pytest.raises(InputError, match="y has 3 values for 5 rows"):
+        RandomizedAblationClassifier(net).fit(digits.X_train[:5], [0, 1, 2])

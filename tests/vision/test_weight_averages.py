@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from partita.vision._weight_averages import WeightAverages
+from partita.vision._runtime import WeightAverages
 
 
 def followed(decay, values):

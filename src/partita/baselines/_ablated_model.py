@@ -29,6 +29,8 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     """What the classifier and the regressor of randomized ablation share."""
 
     _default_estimator: ClassVar[Callable[[], Any]]
+    # whether an estimator may draw ablations and count votes itself
+    _takes_votes: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -84,6 +86,11 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
                 f"y has {len(target)} values for {len(scaled)} rows: expected one per row"
             )
         model, batch, epochs = self._new_estimator(), int(self.batch_size), int(self.epochs)
+        if self._draws_itself(model):
+            self.estimator_ = model.fit_ablations(
+                scaled, target, epochs=epochs, **self._ablations(TRAINING)
+            )
+            return self
         for epoch in self._progress("trained", epochs, "epochs").over(range(epochs)):
             rng = self._rng(TRAINING, epoch)
             order = rng.permutation(len(scaled))
@@ -94,11 +101,24 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.estimator_ = model
         return self
 
+    def _ablations(self, purpose: int) -> dict[str, Any]:
+        """What an estimator needs that draws ablations itself, where it computes."""
+        return {
+            "unit_of": self._unit_of(trusted=-1),
+            "keep": self.keep_,
+            "seed": np.random.SeedSequence(self.seed_, spawn_key=(purpose,)),
+            "verbose": bool(self.verbose),
+        }
+
+    def _draws_itself(self, model: Any) -> bool:
+        return self._takes_votes and hasattr(model, "fit_ablations")
+
     def _new_estimator(self) -> Any:
         """A clone of the estimator, with a seed."""
         model = type(self)._default_estimator() if self.estimator is None else clone(self.estimator)
-        if not callable(getattr(model, "partial_fit", None)) or not callable(
-            getattr(model, "predict", None)
+        if not self._draws_itself(model) and not (
+            callable(getattr(model, "partial_fit", None))
+            and callable(getattr(model, "predict", None))
         ):
             raise InputError(
                 f"estimator {type(model).__name__} has no partial_fit and predict, which training "
@@ -134,8 +154,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _predict_masked(self, scaled: Array, masks: Array) -> Array:
         """Predictions of each row under each mask: (rows, draws).
 
-        A model that has ``predict_ablated`` makes the ablated rows itself, where it computes: on a
-        GPU they are too many to be sent.
+        A model that has ``predict_ablated`` needs no ablated rows.
         """
         predict_ablated = getattr(self.estimator_, "predict_ablated", None)
         if predict_ablated is not None:
@@ -146,12 +165,16 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _draw_masks(self, rng: np.random.Generator, n_draws: int) -> Array:
         """Which columns each draw keeps: all of a unit or none; trusted ones in every draw."""
-        units = self.units_
-        unit_of = np.full(int(self.n_features_in_), len(units))
-        for unit, columns in enumerate(units.columns):
-            unit_of[list(columns)] = unit
-        masks = random_masks(rng, n_draws, len(units), self.keep_)
+        masks = random_masks(rng, n_draws, len(self.units_), self.keep_)
+        unit_of = self._unit_of(trusted=len(self.units_))
         return np.concatenate([masks, np.ones((n_draws, 1), dtype=bool)], axis=1)[:, unit_of]
+
+    def _unit_of(self, trusted: int) -> Array:
+        """The unit of every column."""
+        unit_of = np.full(int(self.n_features_in_), trusted)
+        for unit, columns in enumerate(self.units_.columns):
+            unit_of[list(columns)] = unit
+        return unit_of
 
     def _rng(self, purpose: int, block: int) -> np.random.Generator:
         return np.random.default_rng(np.random.SeedSequence(self.seed_, spawn_key=(purpose, block)))
@@ -167,12 +190,16 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def _array(self, X: Any, reset: bool) -> tuple[Array, Table]:
         table = open_table(X)
-        return np.asarray(validate_data(self, X, reset=reset, dtype=np.float64)), table
+        kinds = (np.float64, np.uint8)  # bytes stay bytes: images are many
+        return np.asarray(validate_data(self, X, reset=reset, dtype=kinds)), table
 
     def _scale(self, array: Array) -> Array:
         """Every value to [0, 1] by constants of its column; values beyond them are clipped."""
-        shares = (array - self.low_) / (self.high_ - self.low_)
-        return np.asarray(np.clip(shares, 0, 1), dtype=np.float32)
+        low, high = self.low_, self.high_
+        if array.dtype == np.uint8 and np.all(low == low[0]) and np.all(high == high[0]):
+            every_byte = (np.arange(256.0) - low[0]) / (high[0] - low[0])
+            return np.asarray(np.clip(every_byte, 0, 1), dtype=np.float32)[array]
+        return np.asarray(np.clip((array - low) / (high - low), 0, 1), dtype=np.float32)
 
     def _counts(self) -> Counts:
         names = getattr(self, "feature_names_in_", range(int(self.n_features_in_)))

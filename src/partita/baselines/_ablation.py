@@ -147,6 +147,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
     """
 
     _default_estimator: ClassVar[Any] = staticmethod(_linear_classifier)
+    _takes_votes = True
 
     def __init__(
         self,
@@ -273,6 +274,9 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         )
 
     def _votes(self, scaled: Array, n_draws: int, purpose: int) -> Array:
+        if self._draws_itself(self.estimator_):
+            drawn = self._ablations(purpose)
+            return np.asarray(self.estimator_.ablated_votes(scaled, n_draws=n_draws, **drawn))
         votes = np.zeros((len(scaled), len(self.classes_)), dtype=np.int64)
         for rows, _, predictions in self._predict_draws(scaled, n_draws, purpose):
             for label in range(len(self.classes_)):

@@ -131,7 +131,11 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         if "random_state" in model.get_params():
             model.set_params(random_state=int(rng.integers(2**31)))
-        for _ in range(self.epochs):
+        if hasattr(model, "fit_masks"):
+            seed = np.random.SeedSequence(int(rng.integers(2**63)))
+            kept = self._values_of(bands)
+            model.fit_masks(scaled(images), labels, masks=kept, epochs=self.epochs, seed=seed)
+        for _ in range(0 if hasattr(model, "fit_masks") else self.epochs):
             order = rng.permutation(len(images))
             for start in range(0, len(order), self.batch_size):
                 batch = order[start : start + self.batch_size]
@@ -157,6 +161,9 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "model_")
         images = self._images(X)
         bands = band_pixels(self.kind, self.size, self._shape)
+        if hasattr(self.model_, "masked_probabilities"):
+            scores = self.model_.masked_probabilities(scaled(images), self._values_of(bands))
+            return np.asarray(scores >= self.threshold)
         votes = np.empty((len(images), len(bands), len(self.classes_)), dtype=bool)
         batch_size = max(1, NUMBERS_PER_BATCH // (2 * images[:1].size))
         for k, band in enumerate(bands):
@@ -219,6 +226,14 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _encode(self, images: Array, masks: Array) -> Array:
         """Images of which only the masked pixels are left, in the doubled encoding."""
-        values = np.broadcast_to(masks[..., None], images.shape).reshape(len(images), -1)
-        scaled = images.reshape(len(images), -1).astype(np.float32) / np.float32(BRIGHTEST)
-        return ablate(scaled, values)
+        return ablate(scaled(images), self._values_of(masks))
+
+    def _values_of(self, masks: Array) -> Array:
+        """Which values each of the masks of pixels keeps."""
+        channels = int(self.image_shape[2])
+        return np.repeat(masks.reshape(len(masks), -1), channels, axis=1)
+
+
+def scaled(images: Array) -> Array:
+    """Bytes as rows of values in [0, 1]."""
+    return images.reshape(len(images), -1).astype(np.float32) / np.float32(BRIGHTEST)

@@ -1,52 +1,79 @@
-"""AblatedImageClassifier: an image network that learns from batches of ablated images.
+"""AblatedImageClassifier: an image network that learns from, and votes on, ablated images.
 
-It is the base classifier of randomized ablation and of de-randomized smoothing. What it says of an
+It is the base classifier of randomized ablation and of de-randomized smoothing. Ablations are drawn
+and made on the device: on a GPU they are far too many to be sent there. What the network says of an
 image must not depend on how many images it is asked about: batches have one size, always.
 """
 
-from collections.abc import Iterator
-from copy import deepcopy
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
-from torch import Tensor
+from sklearn.base import BaseEstimator
+from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array
+from .._support import Array, Progress
 from ..errors import InputError
-from ._paper_recipes import recipe_for
-from ._runtime import choose_device, memory_layout, seeded_weights
+from ._checkpoints import Checkpoint
+from ._masked_augmentation import augment
+from ._paper_recipes import Recipe, recipe_for
+from ._runtime import (
+    WeightAverages,
+    choose_device,
+    memory_layout,
+    one_cycle,
+    seeded_weights,
+    torch_seeds,
+    training_environment,
+)
 
-# decay of the exponential moving average of the weights, after a start; it averages out the noise
-# of fresh ablations
-EMA_DECAY = 0.999
-IMAGES_PER_BATCH = {"cpu": 64, "cuda": 1024}
+# decay of the moving average of the weights; it averages out the noise of fresh ablations
+AVERAGE_DECAY = 0.999
+ABLATIONS_PER_BLOCK = 16_384  # drawn at a time
+BYTES_PER_IMAGE = 2**23  # that a prediction takes at most, generously
+MOST_IMAGES = 16_384  # per batch of a prediction on a GPU
+CHECKPOINT_FORMAT = 1
+
+# so many ablations, as bool (ablations, values): True is kept
+Draw = Callable[[int, torch.Generator], Tensor]
 
 
-class AblatedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class AblatedImageClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """One of the paper's networks on ablated images.
 
-    It is the estimator of a RandomizedAblationClassifier or a SmoothingClassifier. Rows are ablated
-    images as those make them: all values in [0, 1], then one minus each; an ablated value is 0 in
-    both halves. They become images with twice the channels.
+    It is the estimator of a RandomizedAblationClassifier or a SmoothingClassifier, which train it.
+    A pixel enters as its value in [0, 1] and one minus that; both are 0 where it is ablated. On a
+    GPU it computes in bfloat16, and is compiled.
 
     Parameters
     ----------
     image_shape : tuple of (height, width, channels)
         The shape of the images before ablation.
-    network : {"network_in_network", "resnet9"}, default="network_in_network"
-        The paper's network for MNIST, or that for CIFAR10.
+    network : {"network_in_network", "resnet9", "narrow_resnet9", "strided_cnn"}, \
+default="network_in_network"
+        The paper's network for MNIST, or that for CIFAR10; the same with half as many channels; or
+        the small network on which randomized ablation was introduced for MNIST.
     learning_rate : float, default=1e-3
-        Of AdamW, constant.
+        Peak of the learning rate of AdamW, which rises linearly and falls with a cosine.
     weight_decay : float, default=1e-3
         Of AdamW.
     batch_size : int, default=128
-        Images per training step, however many arrive at once.
+        Images per training step.
+    flip : bool, optional
+        Mirror half of the images in training; by default as the paper does for this network.
+    shift : int, optional
+        Shift images by up to this many pixels in training; by default likewise.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to train; "auto" is a GPU where there is one.
+    checkpoint : path, optional
+        A file that the training is saved to every two minutes and at its end; an interrupted fit
+        resumes from it. The file stays.
     random_state : int, default=0
         The seed of the initial weights.
 
@@ -55,9 +82,7 @@ class AblatedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     classes_ : array of shape (n_classes,)
         The labels.
     network_ : torch.nn.Module
-        The network in training.
-    ema_network_ : torch.nn.Module
-        The same network with averaged weights, which predicts.
+        The trained network, with averaged weights.
 
     See Also
     --------
@@ -89,7 +114,10 @@ class AblatedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-3,
         batch_size: int = 128,
+        flip: bool | None = None,
+        shift: int | None = None,
         device: str = "auto",
+        checkpoint: Any = None,
         random_state: int = 0,
     ) -> None:
         self.image_shape = image_shape
@@ -97,215 +125,372 @@ class AblatedImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.learning_rate = learning_rate
         self.weight_decay = weight_decay
         self.batch_size = batch_size
+        self.flip = flip
+        self.shift = shift
         self.device = device
+        self.checkpoint = checkpoint
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Train a new network on one pass over the rows.
+    def fit_ablations(
+        self,
+        values: Array,
+        y: Array,
+        *,
+        unit_of: Array,
+        keep: int,
+        epochs: int,
+        seed: np.random.SeedSequence,
+        verbose: bool = False,
+    ) -> Self:
+        """Train a new network, every image under a fresh random ablation in each epoch.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, 2 * height * width * channels)
-            Ablated images.
-        y : array-like of shape (n_rows,)
+        values : float array of shape (n_images, n_values)
+            Images with values in [0, 1].
+        y : array of shape (n_images,)
             Their labels.
+        unit_of : int array of shape (n_values,)
+            Which unit a value belongs to, from 0; -1 for what every ablation keeps.
+        keep : int
+            How many units an ablation keeps.
+        epochs : int
+            Passes over the images.
+        seed : SeedSequence
+            Of the order of the images, and of their ablations.
+        verbose : bool, default=False
+            Show progress on standard error.
 
         Returns
         -------
         self
             The fitted estimator.
         """
-        self.__dict__.pop("network_", None)
-        return self.partial_fit(X, y, classes=np.unique(np.asarray(y)))
+        draw, facts = random_units(unit_of, keep), np.append(unit_of, keep)
+        return self._fit(values, y, draw, facts, epochs, seed, verbose)
 
-    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Train on one more pass over these rows.
+    def fit_masks(
+        self,
+        values: Array,
+        y: Array,
+        *,
+        masks: Array,
+        epochs: int,
+        seed: np.random.SeedSequence,
+        verbose: bool = False,
+    ) -> Self:
+        """Train a new network, every image under one of these masks at random in each epoch.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, 2 * height * width * channels)
-            Ablated images.
-        y : array-like of shape (n_rows,)
+        values : float array of shape (n_images, n_values)
+            Images with values in [0, 1].
+        y : array of shape (n_images,)
             Their labels.
-        classes : array-like, optional
-            All labels there are; needed in the first call.
+        masks : bool array of shape (n_masks, n_values)
+            Which values each mask keeps.
+        epochs : int
+            Passes over the images.
+        seed : SeedSequence
+            Of the order of the images, and of their masks.
+        verbose : bool, default=False
+            Show progress on standard error.
 
         Returns
         -------
         self
-            The estimator.
+            The fitted estimator.
         """
-        rows, labels = self._check_rows(X), np.asarray(y)
-        if len(labels) != len(rows):
-            raise InputError(f"y has {len(labels)} labels for {len(rows)} rows: expected one each")
-        if not hasattr(self, "network_"):
-            if classes is None:
-                raise InputError(
-                    "classes is missing: the first partial_fit needs the list of all labels"
-                )
-            self._build(np.unique(np.asarray(classes)))
-        codes = np.searchsorted(self.classes_, labels).clip(max=len(self.classes_) - 1)
-        unknown = labels[self.classes_[codes] != labels]
-        if len(unknown):
-            raise InputError(
-                f"y holds a label that is not in classes, {unknown.tolist()[0]!r}: give all "
-                "labels there are"
-            )
-        self.network_.train()
-        for start in range(0, len(rows), int(self.batch_size)):
-            batch = slice(start, start + int(self.batch_size))
-            # a single image at the end is skipped: batch norm has no statistics for it
-            if len(rows[batch]) > 1 or start == 0:
-                self._step(rows[batch], torch.from_numpy(codes[batch]))
-        return self
+        return self._fit(values, y, _random_masks(masks), masks, epochs, seed, verbose)
 
-    def predict_proba(self, X: Any) -> Array:
-        """Predict the probability of each class.
+    def ablated_votes(
+        self,
+        values: Array,
+        *,
+        unit_of: Array,
+        keep: int,
+        n_draws: int,
+        seed: np.random.SeedSequence,
+        verbose: bool = False,
+    ) -> Array:
+        """Count for each image how many of these random ablations are predicted to have a label.
+
+        All images get the same ablations.
 
         Parameters
         ----------
-        X : array-like of shape (n_rows, 2 * height * width * channels)
-            Ablated images.
+        values : float array of shape (n_images, n_values)
+            Images with values in [0, 1].
+        unit_of : int array of shape (n_values,)
+            Which unit a value belongs to, as in :meth:`fit_ablations`.
+        keep : int
+            How many units an ablation keeps.
+        n_draws : int
+            How many ablations.
+        seed : SeedSequence
+            Of the ablations.
+        verbose : bool, default=False
+            Show progress on standard error.
 
         Returns
         -------
-        array of shape (n_rows, n_classes)
+        int array of shape (n_images, n_classes)
+            Votes, in the order of ``classes_``.
+        """
+        draw, generator = random_units(unit_of, keep), self._generator(seed)
+        votes = torch.zeros(len(values), len(self.classes_), dtype=torch.long, device=self.device_)
+        starts = range(0, n_draws, ABLATIONS_PER_BLOCK)
+        what = f"blocks of {ABLATIONS_PER_BLOCK} ablations of {len(values)} images"
+        for first in Progress("predicted", len(starts), what, enabled=verbose).over(starts):
+            masks = draw(min(ABLATIONS_PER_BLOCK, n_draws - first), generator)
+            for pairs, scores in self._scores(values, masks):
+                cells = pairs // len(masks) * votes.shape[1] + scores.argmax(dim=1)
+                votes.view(-1).index_add_(0, cells, torch.ones_like(cells))
+        return np.asarray(votes.cpu().numpy())
+
+    def masked_probabilities(self, values: Array, masks: Array) -> Array:
+        """Predict the probability of each class for each image under each mask.
+
+        Parameters
+        ----------
+        values : float array of shape (n_images, n_values)
+            Images with values in [0, 1].
+        masks : bool array of shape (n_masks, n_values)
+            Which values each mask keeps.
+
+        Returns
+        -------
+        float32 array of shape (n_images, n_masks, n_classes)
             Probabilities, in the order of ``classes_``.
         """
-        check_is_fitted(self, "network_")
-        rows = self._check_rows(X)
-        out = np.empty((len(rows), len(self.classes_)), dtype=np.float32)
-        self.ema_network_.eval()
-        with torch.no_grad():
-            for start, images in self._full_batches(rows):
-                scores = self._logits(self.ema_network_, images).softmax(dim=1).cpu().numpy()
-                out[start : start + len(scores)] = scores[: len(rows) - start]
-        return out
+        shape = len(values), len(masks), len(self.classes_)
+        shares = torch.empty(shape, device=self.device_)
+        for pairs, scores in self._scores(values, torch.from_numpy(masks).to(self.device_)):
+            shares.view(-1, shape[2])[pairs] = scores.softmax(dim=1)
+        return np.asarray(shares.cpu().numpy())
 
-    def predict(self, X: Any) -> Array:
-        """Predict the most probable label of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_rows, 2 * height * width * channels)
-            Ablated images.
-
-        Returns
-        -------
-        array of shape (n_rows,)
-            Labels.
-        """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_[shares.argmax(axis=1)])
-
-    def predict_ablated(self, values: Any, masks: Any) -> Array:
-        """Predict images under several ablations each.
-
-        It gives what :meth:`predict` gives for the ablated rows, which are made on the device: on a
-        GPU they would be too many to be sent there.
-
-        Parameters
-        ----------
-        values : array of shape (n_images, n_values)
-            Images with values in [0, 1].
-        masks : bool array of shape (n_ablations, n_values)
-            Which values each ablation keeps.
-
-        Returns
-        -------
-        array of shape (n_images, n_ablations)
-            Labels.
-        """
-        check_is_fitted(self, "network_")
-        images = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32)).to(self.device_)
-        kept = torch.from_numpy(np.ascontiguousarray(masks, dtype=bool)).to(self.device_)
-        size = self._images_per_batch()
-        pairs = torch.arange(len(images) * len(kept), device=self.device_)
-        codes = torch.empty(len(pairs), dtype=torch.long, device=self.device_)
-        self.ema_network_.eval()
-        with torch.no_grad():
-            for batch in pairs.split(size):
-                full = F.pad(batch, (0, size - len(batch)))  # filled up with the first pair
-                image, mask = images[full // len(kept)], kept[full % len(kept)]
-                rows = torch.cat([image * mask, (1 - image) * mask], dim=1)
-                scores = self._logits(self.ema_network_, self._as_images(rows)).softmax(dim=1)
-                codes[batch] = scores[: len(batch)].argmax(dim=1)
-        return np.asarray(self.classes_[codes.cpu().numpy()]).reshape(len(images), len(kept))
-
-    def _build(self, classes: Array) -> None:
-        """A new network, its average and its optimizer."""
+    def _fit(
+        self,
+        values: Array,
+        y: Array,
+        draw: Draw,
+        facts: Array,
+        epochs: int,
+        seed: np.random.SeedSequence,
+        verbose: bool,
+    ) -> Self:
         recipe = recipe_for(
             self.network,
             self.image_shape,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
+            flip=self.flip,
+            shift=self.shift,
+            erase=0,
         )
-        height, width, channels = map(int, self.image_shape)
         self.device_ = choose_device(self.device)
+        self.classes_, codes = np.unique(y, return_inverse=True)
         with seeded_weights(int(self.random_state)):
-            network = recipe.build(2 * channels, len(classes), height, width)
-        layout = memory_layout(self.device_)
-        self.network_ = network.to(self.device_).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
-        self.ema_network_, self.steps_ = deepcopy(self.network_), 0
-        self.optimizer_ = torch.optim.AdamW(
-            self.network_.parameters(), lr=recipe.learning_rate, weight_decay=recipe.weight_decay
+            network = self._build(recipe)
+        training = _Training(network, self._place(values), codes, draw, recipe, epochs)
+        file = Checkpoint(
+            self.checkpoint,
+            CHECKPOINT_FORMAT,
+            lambda: self._fingerprint([values, codes, facts], recipe, epochs, seed),
+            training_environment(self.device_, False),
         )
-        self.classes_ = classes
+        first = file.resume(training.load, self.device_)
+        progress = Progress("trained", epochs, "epochs", before=first, enabled=verbose)
+        try:
+            with progress:
+                for epoch in range(first, epochs):
+                    loss = training.run_epoch(epoch, self._generator(seed, epoch))
+                    progress.update(epoch + 1, note=f"loss {float(loss):.4f}")
+                    file.save(epoch + 1, training.state, last=epoch + 1 == epochs)
+        except torch.OutOfMemoryError as exc:
+            raise InputError(
+                f"the GPU's memory is too small for {self.network} with "
+                f"batch_size={recipe.batch_size}: lower batch_size"
+            ) from exc
+        training.averages.apply()
+        self.network_ = network.eval()
+        return self
 
-    def _step(self, rows: Array, codes: Tensor) -> None:
-        """One step of the optimizer, and of the moving average."""
-        logits = self._logits(self.network_, self._to_device(rows))
-        loss = F.cross_entropy(logits, codes.to(self.device_))
-        self.optimizer_.zero_grad(set_to_none=True)
-        loss.backward()
-        self.optimizer_.step()
-        self.steps_ += 1
-        share = 1 - min(EMA_DECAY, (1 + self.steps_) / (10 + self.steps_))
-        for average, current in zip(
-            self.ema_network_.state_dict().values(),
-            self.network_.state_dict().values(),
-            strict=True,
-        ):
-            if average.is_floating_point():
-                average.lerp_(current, share)
-            else:
-                average.copy_(current)
+    def _build(self, recipe: Recipe) -> nn.Module:
+        height, width, channels = map(int, self.image_shape)
+        network = recipe.build(2 * channels, len(self.classes_), height, width)
+        layout = memory_layout(self.device_)
+        placed: nn.Module = network.to(self.device_).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
+        return placed
 
-    def _logits(self, network: Any, images: Tensor) -> Tensor:
-        """A network's logits, computed in bfloat16 on a GPU."""
-        with torch.autocast(
-            self.device_.type, dtype=torch.bfloat16, enabled=self.device_.type == "cuda"
-        ):
-            return network(images).float()
+    def _fingerprint(
+        self, arrays: list[Array], recipe: Recipe, epochs: int, seed: np.random.SeedSequence
+    ) -> str:
+        """A hash of everything that the weights follow from."""
+        facts = [self.network, self.image_shape, self.random_state, recipe.as_dict(), epochs]
+        facts += [seed.entropy, seed.spawn_key, [array.shape for array in arrays]]
+        digest = hashlib.sha256(json.dumps(facts, default=str).encode())
+        for array in arrays:
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
 
-    def _full_batches(self, rows: Array) -> Iterator[tuple[int, Tensor]]:
-        """Batches that all have one size, the last one filled up with zeros."""
-        size = self._images_per_batch()
-        for start in range(0, len(rows), size):
-            part = rows[start : start + size]
-            padding = np.zeros((size - len(part), part.shape[1]), dtype=np.float32)
-            yield start, self._to_device(np.concatenate([part, padding]))
+    def _generator(self, seed: np.random.SeedSequence, *key: int) -> torch.Generator:
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key))
+        return torch.Generator(self.device_).manual_seed(torch_seeds(own, 1)[0])
+
+    def _scores(self, values: Array, masks: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """Logits of each image under each mask, as (pairs, logits).
+
+        Pair k is mask ``k % len(masks)`` of image ``k // len(masks)``. The last batch is filled up.
+        """
+        images, kept = self._place(values), masks.view(len(masks), *map(int, self.image_shape))
+        pairs = torch.arange(len(images) * len(kept), device=self.device_)
+        size, logits_of = self._images_per_batch(), _compiled(_logits, self.device_.type)
+        with torch.no_grad():
+            for batch in pairs.split(size):
+                full = F.pad(batch, (0, size - len(batch)))  # filled up with the first pair
+                shown = images[full // len(kept)], kept[full % len(kept)]
+                yield batch, logits_of(self.network_, *shown)[: len(batch)]
 
     def _images_per_batch(self) -> int:
-        return IMAGES_PER_BATCH.get(self.device_.type, 64)
+        """As many as fit, and a power of two."""
+        if self.device_.type == "cpu":
+            return 64
+        memory = torch.cuda.get_device_properties(self.device_).total_memory
+        return min(MOST_IMAGES, 2 ** int(math.log2(memory / BYTES_PER_IMAGE)))
 
-    def _to_device(self, rows: Array) -> Tensor:
-        """Rows as images (rows, channels, height, width) on the device."""
-        return self._as_images(torch.from_numpy(np.ascontiguousarray(rows)).to(self.device_))
-
-    def _as_images(self, rows: Tensor) -> Tensor:
-        height, width, channels = map(int, self.image_shape)
-        halves = rows.view(len(rows), 2, height, width, channels)
-        return halves.permute(0, 1, 4, 2, 3).reshape(len(rows), 2 * channels, height, width)
-
-    def _check_rows(self, X: Any) -> Array:
-        array = np.asarray(X, dtype=np.float32)
-        needed = 2 * int(np.prod(self.image_shape))
-        if array.ndim != 2 or array.shape[1] != needed:
+    def _place(self, values: Array) -> Tensor:
+        """Images (images, height, width, channels) on the device."""
+        shape = tuple(map(int, self.image_shape))
+        if values.ndim != 2 or values.shape[1] != math.prod(shape):
             raise InputError(
-                f"X has shape {array.shape}, but ablated images of "
-                f"image_shape={tuple(self.image_shape)} have {needed} columns: use this as the "
-                "estimator of a RandomizedAblationClassifier or a SmoothingClassifier"
+                f"X has shape {values.shape}, but images of image_shape={shape} have "
+                f"{math.prod(shape)} columns"
             )
-        return array
+        rows = torch.from_numpy(np.ascontiguousarray(values, dtype=np.float32))
+        return rows.to(self.device_).view(len(rows), *shape)
+
+
+class _Training:
+    """A network, its optimizer and its images on one device."""
+
+    def __init__(
+        self,
+        network: nn.Module,
+        images: Tensor,
+        codes: Array,
+        draw: Draw,
+        recipe: Recipe,
+        epochs: int,
+    ) -> None:
+        self.network, self.draw, self.recipe = network.train(), draw, recipe
+        self.images, device = images, images.device
+        self.codes = torch.from_numpy(codes.astype(np.int64)).to(device)
+        self.batch = min(recipe.batch_size, len(codes))
+        self.steps = len(codes) // self.batch
+        self.total = epochs * self.steps
+        self.optimizer = torch.optim.AdamW(
+            network.parameters(),
+            lr=recipe.learning_rate,
+            weight_decay=recipe.weight_decay,
+            fused=device.type == "cuda",
+        )
+        self.averages = WeightAverages(
+            (value for value in network.state_dict().values() if value.is_floating_point()),
+            AVERAGE_DECAY,
+        )
+
+    def run_epoch(self, epoch: int, generator: torch.Generator) -> Tensor:
+        """Pass over the images once; return the mean loss."""
+        order = torch.randperm(len(self.codes), generator=generator, device=self.codes.device)
+        total = torch.zeros((), device=self.codes.device)
+        loss_of = _compiled(_loss, self.codes.device.type)
+        for step in range(self.steps):
+            before = epoch * self.steps + step
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.recipe.learning_rate * one_cycle(before / self.total)
+            chosen = order[step * self.batch : (step + 1) * self.batch]
+            kept = self.draw(len(chosen), generator).view(len(chosen), *self.images.shape[1:])
+            images = self.images[chosen]
+            if self.recipe.flip or self.recipe.shift:
+                images = augment(images, self.recipe, generator)
+            loss = loss_of(self.network, images, kept, self.codes[chosen])
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+            self.averages.update(before + 1)
+            total += loss.detach()
+        return total / self.steps
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds."""
+        return {
+            "network": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "averages": self.averages.tensors,
+        }
+
+    def load(self, state: dict[str, Any]) -> None:
+        """Continue from a state that was saved."""
+        self.network.load_state_dict(state["network"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.averages.load(state["averages"])
+
+
+def _logits(network: nn.Module, images: Tensor, kept: Tensor) -> Tensor:
+    """A network's logits of ablated images, computed in bfloat16 on a GPU.
+
+    Images and what is kept of them are (images, height, width, channels).
+    """
+    doubled = torch.cat([images * kept, (1 - images) * kept], dim=3).permute(0, 3, 1, 2)
+    layout = memory_layout(images.device)
+    with torch.autocast(images.device.type, torch.bfloat16, enabled=images.is_cuda):
+        logits: Tensor = network(doubled.contiguous(memory_format=layout))
+    return logits.float()
+
+
+def _loss(network: nn.Module, images: Tensor, kept: Tensor, codes: Tensor) -> Tensor:
+    return F.cross_entropy(_logits(network, images, kept), codes)
+
+
+@cache
+def _compiled(function: Callable[..., Tensor], device: str) -> Callable[..., Tensor]:
+    """Compile on a GPU, once: networks of one kind share it, since they are its argument."""
+    return torch.compile(function, dynamic=False) if device == "cuda" else function
+
+
+def random_units(unit_of: Array, keep: int) -> Draw:
+    """Draw sets of ``keep`` units, all equally likely, and keep their values.
+
+    The units with the largest of random 63-bit keys. Two of a draw's d keys are alike with a
+    probability below d * d / 2**64, which is all that the chances may deviate from equal ones.
+    """
+    units, on_device = int(unit_of.max()) + 1, _on_device(unit_of.astype(np.int64))
+
+    def draw(count: int, generator: torch.Generator) -> Tensor:
+        device = generator.device
+        keys = torch.empty(count, units, dtype=torch.long, device=device)
+        chosen = keys.random_(generator=generator).topk(keep, dim=1, sorted=False).indices
+        kept = torch.zeros(count, units + 1, dtype=torch.bool, device=device)
+        kept[:, units] = True  # where -1 looks: what no attacker reaches
+        return kept.scatter_(1, chosen, True)[:, on_device(device)]
+
+    return draw
+
+
+def _random_masks(masks: Array) -> Draw:
+    """Draw some of these masks."""
+    on_device = _on_device(masks)
+
+    def draw(count: int, generator: torch.Generator) -> Tensor:
+        device = generator.device
+        chosen = torch.randint(len(masks), (count,), generator=generator, device=device)
+        return on_device(device)[chosen]
+
+    return draw
+
+
+def _on_device(array: Array) -> Callable[[torch.device], Tensor]:
+    """An array on a device, sent there once."""
+    return cache(torch.from_numpy(np.ascontiguousarray(array)).to)

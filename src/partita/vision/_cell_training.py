@@ -21,16 +21,16 @@ from ..errors import InputError
 from ._cell_config import CellConfig
 from ._cell_networks import CellNetworks
 from ._cell_sets import CellSets, half_precision
+from ._checkpoints import NetworkFolder
 from ._masked_augmentation import augment
-from ._network_folder import NetworkFolder
 from ._runtime import (
+    WeightAverages,
     choose_device,
     deterministic_algorithms,
+    one_cycle,
     torch_seeds,
     training_environment,
 )
-from ._training import one_cycle
-from ._weight_averages import WeightAverages
 
 TOGETHER = 1  # networks trained at once
 

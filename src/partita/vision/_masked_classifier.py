@@ -13,10 +13,10 @@ from torch import Tensor
 
 from .._support import Array, Progress
 from ..errors import InputError
+from ._checkpoints import NetworkFolder
 from ._images import labelled_images, pixels_of
 from ._joint_classifier import JointImageClassifier
 from ._masked_submodel import MaskedSubmodel
-from ._network_folder import NetworkFolder
 from ._paper_recipes import SETTINGS, recipe_for
 from ._runtime import choose_device, deterministic_algorithms, training_environment
 

@@ -20,8 +20,7 @@ from ..ensemble import FLOOR
 from ._images import as_images, normalise
 from ._masked_augmentation import augment
 from ._paper_recipes import Recipe
-from ._runtime import memory_layout, seeded_weights, torch_seeds
-from ._weight_averages import WeightAverages
+from ._runtime import WeightAverages, memory_layout, seeded_weights, torch_seeds
 
 PEAK = 0.2  # the share of steps in which a triangular learning rate rises
 IMAGES_PER_BATCH = 512

@@ -1,4 +1,4 @@
-"""The networks of the feature partition aggregation paper (its tables 16 and 17).
+"""The networks of the feature partition aggregation paper (its tables 16 and 17), and of ablation.
 
 Architectures only; how the paper trains them is in ``_paper_recipes.py``.
 """
@@ -15,14 +15,14 @@ CELU_ALPHA = 0.075
 RESNET9_SCALE = 1 / 8  # ResNet9's logits are multiplied by this
 
 
-def resnet9(channels: int, classes: int, height: int, width: int) -> nn.Module:
-    """ResNet9 (table 16).
+def resnet9(channels: int, classes: int, height: int, width: int, *, narrow: int = 1) -> nn.Module:
+    """ResNet9 (table 16), with its channels divided by ``narrow``.
 
     Its last pooling is 4 x 4, which is all that is left of a 32 x 32 image; for images of other
     sizes, too, it pools over everything that is left.
     """
     _check_sides("resnet9", 8, height, width)
-    return _ResNet9(channels, classes, (height // 8, width // 8))
+    return _ResNet9(channels, classes, (height // 8, width // 8), narrow)
 
 
 def network_in_network(channels: int, classes: int, height: int, width: int) -> nn.Module:
@@ -44,25 +44,49 @@ def network_in_network(channels: int, classes: int, height: int, width: int) -> 
     )
 
 
+def strided_cnn(channels: int, classes: int, height: int, width: int) -> nn.Module:
+    """The network of randomized ablation for MNIST in the paper that introduced it.
+
+    Its layers see where in the image something is, which a mean over the image does not: few kept
+    pixels say little but by their places.
+    """
+    _check_sides("strided_cnn", 4, height, width)
+    return nn.Sequential(
+        nn.Conv2d(channels, 64, 4, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Conv2d(64, 128, 4, stride=2, padding=1),
+        nn.ReLU(),
+        nn.Flatten(),
+        nn.Linear(128 * (height // 4) * (width // 4), 500),
+        nn.ReLU(),
+        nn.Linear(500, 100),
+        nn.ReLU(),
+        nn.Linear(100, classes),
+    )
+
+
 class _ResNet9(nn.Module):
     """Convolutions with two residual blocks, then a linear head without bias."""
 
-    def __init__(self, channels: int, classes: int, last_pool: tuple[int, int]) -> None:
+    def __init__(
+        self, channels: int, classes: int, last_pool: tuple[int, int], narrow: int
+    ) -> None:
         super().__init__()
+        first, second, third, last = (size // narrow for size in (64, 128, 256, 512))
         self.body = nn.Sequential(
-            _conv(channels, 64),
-            _conv(64, 128),
+            _conv(channels, first),
+            _conv(first, second),
             nn.MaxPool2d(2),
-            _Residual(128),
-            _conv(128, 256),
+            _Residual(second),
+            _conv(second, third),
             nn.MaxPool2d(2),
-            _conv(256, 512),
+            _conv(third, last),
             nn.MaxPool2d(2),
-            _Residual(512),
+            _Residual(last),
             nn.MaxPool2d(last_pool),
             nn.Flatten(),
         )
-        self.linear = nn.Linear(512, classes, bias=False)
+        self.linear = nn.Linear(last, classes, bias=False)
 
     def forward(self, images: Tensor) -> Tensor:
         return self.linear(self.body(images)) * RESNET9_SCALE

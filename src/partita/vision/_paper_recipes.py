@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -9,7 +10,7 @@ from torch import nn
 
 from .._support import check_number, check_whole
 from ..errors import InputError
-from ._paper_networks import network_in_network, resnet9
+from ._paper_networks import network_in_network, resnet9, strided_cnn
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ PAPER = {
     "network_in_network": Recipe(
         network_in_network, False, 25, 128, 3.16e-4, 1e-3, 0.0, False, 0, 0
     ),
+    "narrow_resnet9": Recipe(partial(resnet9, narrow=2), True, 80, 512, 0.4, 5e-4, 0.2, True, 4, 8),
+    "strided_cnn": Recipe(strided_cnn, False, 25, 128, 1e-3, 1e-3, 0.0, False, 0, 0),
 }
 
 

@@ -1,21 +1,26 @@
-"""PyTorch's device, seeds and determinism, as every training here uses them.
+"""PyTorch's device, seeds and determinism, the schedule and the averages of every training here.
 
 Nothing here may draw from PyTorch's global generator: other code in the process draws from it, and
-a submodel must depend on its own seed alone.
+a submodel must depend on its own seed alone. An average of weights is taken number by number, so
+networks side by side stay apart: nothing here may combine two entries of a tensor.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import RLock
 from typing import Any, cast
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from .. import __version__
 from ..errors import InputError
 
 _GLOBAL_GENERATOR = RLock()
+RISE = 0.2  # the share of steps in which a learning rate rises
+# after n steps an average of weights reaches back by at most about n / 10 of them
+AVERAGE_WARM_UP = 10
 
 
 def choose_device(name: str) -> torch.device:
@@ -31,9 +36,10 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def torch_seeds(seed: int | list[int], count: int) -> list[int]:
+def torch_seeds(seed: int | list[int] | np.random.SeedSequence, count: int) -> list[int]:
     """Independent seeds, each within the 63 bits that PyTorch's generators accept."""
-    state = np.random.SeedSequence(seed).generate_state(count, np.uint64) >> np.uint64(1)
+    sequence = seed if isinstance(seed, np.random.SeedSequence) else np.random.SeedSequence(seed)
+    state = sequence.generate_state(count, np.uint64) >> np.uint64(1)
     return [int(one) for one in state]
 
 
@@ -94,3 +100,44 @@ def check_environment(path: Any, stored: dict[str, Any], current: dict[str, Any]
 def memory_layout(device: torch.device) -> torch.memory_format:
     """The order of an image's numbers that convolutions on this device prefer."""
     return torch.channels_last if device.type == "cuda" else torch.contiguous_format
+
+
+def one_cycle(done: float) -> float:
+    """The learning rate's share of its peak: a linear rise, then a cosine down to zero."""
+    if done < RISE:
+        return 0.04 + 0.96 * done / RISE
+    return 0.5 * (1 + float(np.cos(np.pi * (done - RISE) / (1 - RISE))))
+
+
+class WeightAverages:
+    """Averages of tensors that training changes in place.
+
+    Parameters
+    ----------
+    current : iterable of Tensor
+        The weights, and the statistics that belong to them.
+    decay : float
+        The share of the average that stays at each step, once there were enough of them; 0 for no
+        averages at all.
+    """
+
+    def __init__(self, current: Iterable[Tensor], decay: float) -> None:
+        self.decay = decay
+        self.current = [value.detach() for value in current] if decay else []
+        self.tensors = [value.clone() for value in self.current]
+
+    def update(self, step: int) -> None:
+        """Take in the weights after this many steps."""
+        if self.tensors:
+            decay = min(self.decay, step / (AVERAGE_WARM_UP + step))
+            torch._foreach_lerp_(self.tensors, self.current, 1 - decay)
+
+    def apply(self) -> None:
+        """Replace the weights by their averages."""
+        for value, average in zip(self.current, self.tensors, strict=True):
+            value.copy_(average)
+
+    def load(self, tensors: Iterable[Tensor]) -> None:
+        """Continue from averages that were saved."""
+        for average, saved in zip(self.tensors, tensors, strict=True):
+            average.copy_(saved)

@@ -6,10 +6,7 @@ clipping, early stopping) may be decided from the sum.
 """
 
 import hashlib
-import io
 import json
-import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,22 +14,21 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._support import Array, Progress, write_atomic
+from .._support import Array, Progress
 from ..errors import InputError
+from ._checkpoints import Checkpoint
 from ._images import as_images
 from ._pixel_sets import PixelSets
 from ._runtime import (
-    check_environment,
+    WeightAverages,
     choose_device,
     deterministic_algorithms,
+    one_cycle,
     torch_seeds,
     training_environment,
 )
 from ._transformers import parameter_groups
-from ._weight_averages import WeightAverages
 
-WARM_UP = 0.2  # the share of steps in which the learning rate rises
-CHECKPOINT_SECONDS = 120.0  # between two checkpoints, at the ends of epochs
 # 1 named the weights differently, 2 had no averages, 3 did not say where it was trained
 CHECKPOINT_FORMAT = 4
 
@@ -74,19 +70,22 @@ def train(
     training = _Training(
         model.to(on), as_images(X, model.image_shape), np.asarray(y), on, deterministic, compiled
     )
-    config, file = model.config, None if checkpoint is None else Path(checkpoint)
-    first = 0 if file is None else training.resume(file)
-    saved_at = time.monotonic()
+    config = model.config
+    file = Checkpoint(
+        checkpoint,
+        CHECKPOINT_FORMAT,
+        lambda: training.fingerprint,
+        training_environment(on, deterministic),
+    )
+    first = file.resume(training.load, on)
     progress = Progress("trained", config.epochs, "epochs", before=first, enabled=bool(verbose))
     try:
         with deterministic_algorithms(deterministic), progress:
             for epoch in range(first, config.epochs):
                 loss = training.run_epoch(epoch)
                 progress.update(epoch + 1, note=f"loss {float(loss):.4f}")
-                now, last = time.monotonic(), epoch + 1 == config.epochs
-                if file is not None and not last and now - saved_at >= CHECKPOINT_SECONDS:
-                    saved_at = now
-                    training.save(file, epoch + 1)
+                if epoch + 1 < config.epochs:
+                    file.save(epoch + 1, training.state)
         training.averages.apply()
     except torch.OutOfMemoryError as exc:
         raise InputError(
@@ -94,8 +93,7 @@ def train(
             f"member(s) with batch_size={config.batch_size}: lower batch_size first, then members "
             "or width"
         ) from exc
-    if file is not None:
-        file.unlink(missing_ok=True)
+    file.remove()
     return model
 
 
@@ -118,7 +116,6 @@ class _Training:
             )
         self.model, self.device, config = model, device, model.config
         self.fingerprint = _fingerprint(model, images, y)
-        self.environment = training_environment(device, deterministic)
         self.images = torch.from_numpy(images).to(device)
         self.labels = torch.from_numpy(y.astype(np.int64)).to(device)
         self.batch = min(config.batch_size, len(y))
@@ -205,55 +202,19 @@ class _Training:
         )
         return losses.unflatten(0, (len(scores), -1)).mean(dim=1).sum()
 
-    def save(self, path: Path, epochs: int) -> None:
-        """Write a checkpoint after so many epochs."""
-        buffer = io.BytesIO()
-        state = {
-            "format": CHECKPOINT_FORMAT,
-            "fingerprint": self.fingerprint,
-            "environment": self.environment,
-            "epochs": epochs,
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds."""
+        return {
             "networks": self.model.networks.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "averages": self.averages.tensors,
         }
-        torch.save(state, buffer)
-        write_atomic(path, buffer.getvalue())
 
-    def resume(self, path: Path) -> int:
-        """Load a checkpoint, if there is one; return how many epochs it has finished."""
-        if not path.exists():
-            return 0
-        try:
-            state = torch.load(path, map_location=self.device, weights_only=True)
-            version, fingerprint = state.get("format", 1), state["fingerprint"]
-            epochs = int(state["epochs"])
-        except Exception as exc:
-            raise InputError(
-                f"checkpoint {str(path)!r} cannot be read ({type(exc).__name__}): remove it to "
-                "train from the start"
-            ) from exc
-        if version != CHECKPOINT_FORMAT:
-            raise InputError(
-                f"checkpoint {str(path)!r} was written by another version of partita: remove it to "
-                "train from the start"
-            )
-        if fingerprint != self.fingerprint:
-            raise InputError(
-                f"checkpoint {str(path)!r} belongs to other images or settings: remove it, or "
-                "choose another file"
-            )
-        check_environment(path, state["environment"], self.environment)
-        try:
-            self.model.networks.load_state_dict(state["networks"])
-            self.optimizer.load_state_dict(state["optimizer"])
-            self.averages.load(state["averages"])
-        except (RuntimeError, KeyError, ValueError, TypeError) as exc:
-            raise InputError(
-                f"checkpoint {str(path)!r} is damaged ({type(exc).__name__}): remove it to train "
-                "from the start"
-            ) from exc
-        return epochs
+    def load(self, state: dict[str, Any]) -> None:
+        """Continue from a checkpoint."""
+        self.model.networks.load_state_dict(state["networks"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.averages.load(state["averages"])
 
 
 def clip_each_network(parameters: list[Tensor]) -> None:
@@ -269,13 +230,6 @@ def clip_each_network(parameters: list[Tensor]) -> None:
     for gradient in gradients:
         shape = (-1, *[1] * (gradient.dim() - 1))
         gradient.mul_(scale.view(shape)).masked_fill_(lost.view(shape), 0.0)
-
-
-def one_cycle(done: float) -> float:
-    """The learning rate's share of its peak: a linear rise, then a cosine down to zero."""
-    if done < WARM_UP:
-        return 0.04 + 0.96 * done / WARM_UP
-    return 0.5 * (1 + float(np.cos(np.pi * (done - WARM_UP) / (1 - WARM_UP))))
 
 
 def _fingerprint(model: PixelSets, images: Array, y: Array) -> str:

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from partita import InputError
-from partita.vision._network_folder import NetworkFolder
+from partita.vision._checkpoints import NetworkFolder
 from partita.vision._runtime import training_environment
 
 WEIGHTS = {"head": torch.arange(3.0)}
