@@ -127,7 +127,7 @@ def _pool(measurement: Measurement, runs_of: RunsOf, results: Results) -> SeedPo
         return reasons[0]
     pool = SeedPool([result for result in own if not isinstance(result, str)])
     if measurement.what.endswith("_seconds") and not pool.has(measurement.what):
-        return "interrupted and resumed, so not timed"
+        return "not timed: interrupted, or other runs had a share of the machine"
     return pool
 
 
