@@ -13,7 +13,8 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
-from partita._support import Progress, log, progress
+from partita._support import Progress, log
+from partita._support import screen as printed
 
 ROWS = np.random.default_rng(0).normal(size=(40, 6))
 LABELS = np.arange(40) % 2
@@ -90,7 +91,7 @@ def test_a_bar_goes_away_when_the_work_fails(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         list(Progress("fitted", 3, "submodels").over(1 // k for k in (2, 1, 0)))
     assert screen(terminal.close()) == []
-    assert progress._DISPLAY._rich is None
+    assert printed._DISPLAY._bars is None
 
 
 def test_what_a_program_prints_beside_a_bar_stays_where_it_belongs(monkeypatch, capsys):
@@ -119,7 +120,7 @@ def test_bars_within_bars_and_in_threads_share_the_terminal(monkeypatch):
     written = terminal.close()
     assert "tried" in written
     assert screen(written) == []
-    assert progress._DISPLAY._rich is None
+    assert printed._DISPLAY._bars is None
 
 
 def test_a_bar_that_nobody_closed_is_gone_when_the_program_ends():
@@ -174,7 +175,7 @@ def test_elsewhere_there_are_lines(capsys):
 
 def test_lines_come_every_two_seconds_and_at_the_end(capsys, monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(printed.time, "monotonic", lambda: now[0])
     lines = Progress("fitted", 10, "submodels", before=4)
     for done in range(5, 11):
         now[0] += 1.5

@@ -145,7 +145,7 @@ def test_a_crash_leaves_nothing(cache, monkeypatch):
     def interrupted(handle):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("partita._support.files.os.fsync", interrupted)
+    monkeypatch.setattr("partita._support.values.os.fsync", interrupted)
     with pytest.raises(KeyboardInterrupt):
         write_cached(cache, KNOWN, CONTENT)
     assert not list(cache.iterdir())

@@ -78,6 +78,6 @@ def test_a_disk_that_is_full_is_one_sentence(tmp_path, monkeypatch):
     def full(handle):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("partita._support.files.os.fsync", full)
+    monkeypatch.setattr("partita._support.values.os.fsync", full)
     with pytest.raises(InputError, match=r"cannot be written \(No space left on device\): make"):
         write_table({"n": [1]}, tmp_path / "t.csv")

@@ -6,11 +6,17 @@ from .lazy import lazy_names
 
 if TYPE_CHECKING:
     from .confidence import check_alpha, clopper_pearson
-    from .files import open_atomic, read_toml, write_atomic
-    from .optional import require
+    from .lazy import require
     from .parallel import exclusive, on_one_thread, one_thread_settings, run_each
-    from .progress import SECONDS_BETWEEN_LINES, Progress, log
-    from .terminal import print_line, print_table, print_warning, radii_that_fit
+    from .screen import (
+        SECONDS_BETWEEN_LINES,
+        Progress,
+        log,
+        print_line,
+        print_table,
+        print_warning,
+        radii_that_fit,
+    )
     from .values import (
         Array,
         Estimator,
@@ -23,10 +29,13 @@ if TYPE_CHECKING:
         check_whole,
         json_value,
         one_line,
+        open_atomic,
         percent,
         probability,
+        read_toml,
         shortened,
         warn_or_raise,
+        write_atomic,
     )
 
 __all__: list[str] = []

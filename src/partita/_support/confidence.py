@@ -3,9 +3,8 @@
 Every bound is rounded to the safe side, and checked against the exact tail that it stands for.
 """
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import betainc, betaincinv
 
 from ..errors import InputError
@@ -14,8 +13,8 @@ from .values import Array
 SLACK = 1e-10  # far above the error of scipy's inverse
 
 
-def clopper_pearson(successes: Any, draws: Any, alpha: float) -> tuple[Array, Array]:
-    """Bounds (lower, upper) on a probability, each wrong with probability at most ``alpha``.
+def clopper_pearson(successes: ArrayLike, draws: ArrayLike, alpha: float) -> tuple[Array, Array]:
+    """Return bounds (lower, upper) on a probability, each wrong with probability at most ``alpha``.
 
     Examples
     --------
@@ -43,9 +42,9 @@ def clopper_pearson(successes: Any, draws: Any, alpha: float) -> tuple[Array, Ar
 
 
 def _lower_bound(k: Array, n: Array, alpha: float) -> Array:
-    """A p under which k or more of n happen with probability at most alpha.
+    """Return a p under which k or more of n happen with probability at most alpha.
 
-    scipy's inverse is off by about 1e-12 of its value, which nobody has proven. So the value is
+    scipy's inverse is off by about 1e-12 of its value, which is not proven. So the value is
     lowered by a part in 10^10, which lowers the tail by about as much or more; then the tail itself
     is computed, and p lowered further, in doubling steps, while the tail is above alpha.
     """
@@ -59,7 +58,7 @@ def _lower_bound(k: Array, n: Array, alpha: float) -> Array:
     return np.asarray(bound)
 
 
-def check_alpha(alpha: Any) -> None:
+def check_alpha(alpha: object) -> None:
     """Refuse what is not a probability strictly between 0 and 1."""
     if (
         isinstance(alpha, bool)

@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use, so that importing the package stays cheap."""
+"""Imports on first use: a package's names, so that it is imported fast, and optional libraries."""
 
 import ast
 import sys
@@ -6,7 +6,10 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.abc import InspectLoader
+from types import ModuleType
 from typing import Any, cast
+
+from ..errors import MissingExtraError
 
 
 @cache
@@ -41,3 +44,32 @@ def lazy_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         return list(sys.modules[package].__all__)
 
     return package_getattr, package_dir
+
+
+def require(module: str, purpose: str, install: str | None = None) -> ModuleType:
+    """Import an optional library.
+
+    Parameters
+    ----------
+    module : str
+        The module to import, such as ``"matplotlib.figure"``.
+    purpose : str
+        What needs it, as the start of a sentence: ``"a plot"``.
+    install : str, optional
+        What to give to pip, such as ``"partita[plot]"``; by default the library's own name.
+
+    Returns
+    -------
+    module
+        The imported module.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed; the message says how to install it.
+    """
+    library = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ImportError as exc:
+        raise MissingExtraError(library, purpose, install or library) from exc

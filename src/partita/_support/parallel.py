@@ -6,11 +6,11 @@ oversubscription, and rounding must not depend on the number of cores.
 
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from functools import cache
 from threading import Lock, RLock
-from typing import Any
+from typing import TypeVar
 
 import joblib
 from joblib import Parallel, delayed
@@ -18,20 +18,24 @@ from joblib.parallel import get_active_backend
 from sklearn import config_context, get_config
 from threadpoolctl import ThreadpoolController
 
-from .progress import Progress
+from .screen import Progress
+from .values import Estimator
+
+Config = Mapping[str, object]  # scikit-learn's settings
+Result = TypeVar("Result")
 
 THREAD_PARAMETERS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
 
 def run_each(
-    function: Callable[..., Any],
-    jobs: Iterable[tuple[Any, ...]],
+    function: Callable[..., Result],
+    jobs: Iterable[tuple[object, ...]],
     n_jobs: int | None,
     total: int,
     verb: str,
     verbose: int,
     serial: bool = False,
-) -> Iterator[Any]:
+) -> Iterator[Result]:
     """Yield ``function(*job)`` for each job, in order, computed in threads.
 
     Parameters
@@ -56,7 +60,7 @@ def run_each(
     config = get_config()
     with _blas_on_one_thread(), _warning_filters_restored():
         if serial:
-            results: Iterable[Any] = (_run_exclusively(config, function, *job) for job in jobs)
+            results: Iterable[Result] = (_run_exclusively(config, function, *job) for job in jobs)
         else:
             backend, _ = get_active_backend(prefer="threads")
             # Ray's backend has no results before all are there
@@ -83,18 +87,18 @@ def _warning_filters_restored() -> Iterator[None]:
 _SHARED_GENERATOR = RLock()  # for all ensembles of the process, whichever thread fits them
 
 
-def exclusive(needed: bool) -> AbstractContextManager[Any]:
-    """A block that waits for all others like it in the process, where ``needed``."""
+def exclusive(needed: bool) -> AbstractContextManager[object]:
+    """Return a block that waits for all others like it in the process, where ``needed``."""
     return _SHARED_GENERATOR if needed else nullcontext()
 
 
-def _run_exclusively(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
+def _run_exclusively(config: Config, function: Callable[..., Result], *job: object) -> Result:
     with exclusive(True):
         return on_one_thread(config, function, *job)
 
 
-def one_thread_settings(estimator: Any) -> dict[str, int]:
-    """The parameters that hold an estimator and its parts to one thread.
+def one_thread_settings(estimator: Estimator) -> dict[str, int]:
+    """Return the parameters that hold an estimator and its parts to one thread.
 
     None means one thread in scikit-learn already, but all cores elsewhere.
     """
@@ -108,7 +112,7 @@ def one_thread_settings(estimator: Any) -> dict[str, int]:
     return settings
 
 
-def on_one_thread(config: dict[str, Any], function: Callable[..., Any], *job: Any) -> Any:
+def on_one_thread(config: Config, function: Callable[..., Result], *job: object) -> Result:
     """Run ``function(*job)`` under scikit-learn's ``config`` with the libraries on one thread."""
     # scikit-learn's settings belong to a thread. Its own Parallel hands them on too, but with them
     # the warning filters, which belong to the process: threads that set and restore those at the
@@ -126,14 +130,15 @@ class _BlasLimit:
 
     lock = Lock()
     n_users = 0
-    limiter: Any = None
+    lift = ExitStack()
 
 
 @contextmanager
 def _blas_on_one_thread() -> Iterator[None]:
     with _BlasLimit.lock:
         if not _BlasLimit.n_users:
-            _BlasLimit.limiter = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+            limit = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
+            _BlasLimit.lift.enter_context(limit)
         _BlasLimit.n_users += 1
     try:
         yield
@@ -141,17 +146,17 @@ def _blas_on_one_thread() -> Iterator[None]:
         with _BlasLimit.lock:
             _BlasLimit.n_users -= 1
             if not _BlasLimit.n_users:
-                _BlasLimit.limiter.restore_original_limits()
+                _BlasLimit.lift.close()
 
 
 @cache
 def _controller(n_modules: int) -> ThreadpoolController:
-    """The thread pools of the libraries loaded so far; searched again only after an import."""
+    """Return the thread pools of the libraries so far; searched again only after an import."""
     return ThreadpoolController()
 
 
 def _workers(n_jobs: int | None) -> int | None:
-    """How many threads; None: all cores, unless joblib's context or an outer loop decides.
+    """Return how many threads; None: all cores, unless joblib's context or an outer loop decides.
 
     The submodels give up the threads that boosting libraries take by default, so the ensemble takes
     them instead.

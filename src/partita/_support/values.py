@@ -1,14 +1,22 @@
-"""Arguments and other values: their types, checks that name them, forms for JSON and people."""
+"""Values: types and checks of arguments, forms for JSON and people, files written whole.
+
+Content goes into a temporary file beside its destination, which is renamed at the end: a reader or
+a crash never meets half a file.
+"""
 
 import math
 import os
+import secrets
+import tomllib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from ..errors import InputError, SoundnessError, SoundnessWarning
 
@@ -21,7 +29,7 @@ TableLike: TypeAlias = (
 Estimator: TypeAlias = Any  # follows scikit-learn's interface, which has no types
 
 
-def array_of(argument: str, value: Any, dtype: Any = None) -> Array:
+def array_of(argument: str, value: object, dtype: DTypeLike | None = None) -> Array:
     """Convert an argument to an array; an InputError names it where that is impossible."""
     try:
         return np.asarray(value, dtype=dtype)
@@ -33,13 +41,13 @@ def array_of(argument: str, value: Any, dtype: Any = None) -> Array:
         ) from exc
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
+def check_whole(name: str, value: object, least: int) -> None:
     """Raise an InputError if this is not a whole number of at least ``least``."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise InputError(f"{name} is {value!r}: it must be a whole number, {least} or above")
 
 
-def check_number(name: str, value: Any, limit: float | None) -> None:
+def check_number(name: str, value: object, limit: float | None) -> None:
     """Raise an InputError if this is not a number from 0 up to the limit, which is excluded."""
     below = float("inf") if limit is None else limit
     if not isinstance(value, Real) or not 0 <= float(value) < below:
@@ -49,22 +57,22 @@ def check_number(name: str, value: Any, limit: float | None) -> None:
         )
 
 
-def json_value(value: Any, digits: int | None = None, non_finite: Any = None) -> Any:
-    """A value as JSON holds it, containers included.
+def json_value(value: object, digits: int | None = None, non_finite: object = None) -> Any:
+    """Return a value as JSON holds it, containers included.
 
     Parameters
     ----------
-    value : Any
+    value : object
         Numbers, strings, booleans, None, numpy scalars and arrays, and containers of them. Anything
         else becomes its ``str``.
     digits : int, optional
         Round floats to this many significant digits; by default they keep all of them.
-    non_finite : Any, default=None
+    non_finite : object, default=None
         What stands for NaN and infinities, which JSON lacks; a callable is given the value.
 
     Returns
     -------
-    Any
+    object
         What ``json.dumps(..., allow_nan=False)`` accepts.
     """
     if isinstance(value, Mapping):
@@ -119,3 +127,35 @@ def warn_or_raise(message: str, strict: bool) -> None:
     if strict:
         raise SoundnessError(message)
     warnings.warn(message, SoundnessWarning, stacklevel=2)
+
+
+def write_atomic(file: Path, content: bytes) -> None:
+    """Write a file in one step, making its folder if need be."""
+    with open_atomic(file) as out:
+        out.write(content)
+
+
+@contextmanager
+def open_atomic(file: Path) -> Iterator[BinaryIO]:
+    """Open a file to write piece by piece; it appears when the block ends without an error."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}")
+    try:
+        with unfinished.open("xb") as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        unfinished.replace(file)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def read_toml(path: PathLike, where: str) -> JsonObject:
+    """Read a .toml file; ``where`` names it in errors."""
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError as exc:
+        raise InputError(f"{where} does not exist: give a .toml file") from exc
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
+        raise InputError(f"{where} cannot be read as TOML: {one_line(exc)}") from exc

@@ -349,7 +349,8 @@ class PartyVote:
         self.rule: Any = chosen.resolve(None, self._labels)
         self.default = self._fixed_ballot(default)
         # settings of the rule that do not go with the classes are found before a party is asked
-        self._certify(self.ballots(np.zeros_like(self.empty_answers(1))), 1.0)
+        ballots = self.ballots(np.zeros_like(self.empty_answers(1)))
+        self._certify(ballots, self._bounds(ballots, 1.0, None))
 
     def empty_answers(self, n_rows: int) -> Array:
         """Return answers in which all parties are silent."""
@@ -393,44 +394,35 @@ class PartyVote:
     ) -> Certificates:
         """Decide and certify; the radius counts parties, ``silence`` says what silence cost."""
         ballots = self.ballots(answers, identities)
-        proof = self._certify(ballots, tolerance, relative)
-        decided = proof.prediction
+        bounds = self._bounds(ballots, tolerance, relative)
+        proof = self._certify(ballots, bounds)
         proof = with_silence(
             self.names,
             ballots,
             proof,
-            decided,
-            lambda filled, rows: self._certify(filled, tolerance, relative, decided[rows]),
+            proof.prediction,
+            lambda filled, rows: self._certify(
+                filled, {name: bound[rows] for name, bound in bounds.items()}
+            ),
         )
         if self.classes is None:
             return proof
         runner_up = None if proof.runner_up is None else self._labels[proof.runner_up]
         return replace(proof, prediction=self._labels[proof.prediction], runner_up=runner_up)
 
-    def _certify(
-        self,
-        ballots: Ballots,
-        tolerance: float | None = None,
-        relative: float | None = None,
-        around: Array | None = None,
-    ) -> Certificates:
+    def _certify(self, ballots: Ballots, bounds: Mapping[str, Array]) -> Certificates:
         """Certify ballots; predictions are class indexes or values."""
-        bounds = self._bounds(ballots, tolerance, relative, around)
         proof: Certificates = self.rule.certify(ballots, **bounds)
         counts = Counts("parties", proof.counts.total)  # a submodel each, or several
         return recounted(proof, proof.radius, counts, proof.frontier)
 
     def _bounds(
-        self,
-        ballots: Ballots,
-        tolerance: float | None,
-        relative: float | None,
-        around: Array | None = None,
+        self, ballots: Ballots, tolerance: float | None, relative: float | None
     ) -> Mapping[str, Array]:
         """Return where the value of each row must stay; nothing for labels."""
         if self.classes is not None:
             return {}
-        middle = np.asarray(self.rule.decide(ballots)) if around is None else around
+        middle = np.asarray(self.rule.decide(ballots))
         low, high, _ = bounds_around(middle, tolerance=tolerance, relative=relative)
         return {"lower": low, "upper": high}
 
@@ -515,8 +507,18 @@ def check_classes(classes: Sequence[Label] | Array) -> list[Label]:
 
 # ---- parties.toml ----
 
-ENTRIES = ("classes", "timeout", "default", "tolerance", "relative", "rule", "parties")
-PARTY_ENTRIES = ("name", "address", "key_file", "ca")
+TEXT, NUMBER = (str, "a text"), ((int, float), "a number")
+# the entries of the file and of a party: what they must be, where their use does not check it
+ENTRIES = {
+    "classes": (list, "a list of labels"),
+    "timeout": (object, ""),
+    "default": (object, ""),
+    "tolerance": NUMBER,
+    "relative": NUMBER,
+    "rule": (object, ""),
+    "parties": (object, ""),
+}
+PARTY_ENTRIES = {"name": TEXT, "address": TEXT, "key_file": TEXT, "ca": TEXT}
 
 
 class PartiesFile(NamedTuple):
@@ -556,11 +558,8 @@ def read_parties(path: PathLike) -> PartiesFile:
     listed = content.get("parties")
     if not isinstance(listed, list) or not listed:
         raise InputError(f"{where} names no party: add [[parties]] with a name and an address")
-    classes = content.get("classes")
-    if classes is not None and not isinstance(classes, list):
-        raise InputError(f"{where}: classes must be a list of labels")
+    classes, tolerance, relative = map(content.get, ("classes", "tolerance", "relative"))
     try:
-        tolerance, relative = (_number(content, name) for name in ("tolerance", "relative"))
         task = TASKS["regression" if classes is None else "classification"]
         task.check_tolerance(tolerance, relative)
         federation = Federation(
@@ -579,9 +578,6 @@ def _party(entry: object, folder: Path, k: int) -> Party:
     if not isinstance(entry, dict):
         raise InputError("parties must be written as [[parties]], each with a name and an address")
     _check_entries(entry, PARTY_ENTRIES, f"party {k}")
-    for name, value in entry.items():
-        if not isinstance(value, str):
-            raise InputError(f"party {k} has {value!r} as its {name}: give a text")
     files = {name: folder / entry[name] for name in ("key_file", "ca") if name in entry}
     return Party(entry.get("name", ""), entry.get("address", ""), **files)
 
@@ -597,17 +593,13 @@ def _rule(entry: object) -> Rule | None:
     return RULES[given["name"]]().set_params(**settings)
 
 
-def _number(content: JsonObject, name: str) -> float | None:
-    value = content.get(name)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError(f"{name} is {value!r}: it must be a number")
-    return value
-
-
-def _check_entries(content: JsonObject, known: tuple[str, ...], where: str) -> None:
-    for name in content:
+def _check_entries(content: JsonObject, known: Mapping[str, Any], where: str) -> None:
+    for name, value in content.items():
         if name not in known:
             raise InputError(
                 f"{where} has the entry {name!r}, which is not known: it may have "
                 f"{', '.join(known)}"
             )
+        kind, meaning = known[name]
+        if not isinstance(value, kind) or (known[name] == NUMBER and isinstance(value, bool)):
+            raise InputError(f"{where}: {name} is {value!r}: it must be {meaning}")
