@@ -154,9 +154,9 @@ BUGS = [
     Bug(
         "stretch: votes certified as they are, and predicted stretched",
         "rules/_median.py",
-        "values, low, high = self.check_bounds(votes, lower, upper)\n        check_cover",
+        "values, low, high = self.check_bounds(votes, lower, upper)\n        prediction",
         "values, low, high = self.check_bounds(votes, lower, upper)\n"
-        "        values = as_values(votes)\n        check_cover",
+        "        values = as_values(votes)\n        prediction",
         ("tests/ensemble/test_regressor.py", RULES),
     ),
     # ---- units that reach several submodels ----
@@ -441,8 +441,8 @@ BUGS = [
     Bug(
         "cover: the budget is larger than it is",
         "rules/_overlap.py",
-        "LinearConstraint(paid[None], budget + 1, np.inf)",
-        "LinearConstraint(paid[None], budget + 3, np.inf)",
+        "(paid[None], budget + 1, np.inf)",
+        "(paid[None], budget + 3, np.inf)",
         (OVERLAP, REACH),
     ),
     Bug(
@@ -1581,10 +1581,10 @@ BUGS = [
     Bug(
         "overlaps: the bound of a rule without gaps passes for the exact radius",
         "rules/_base.py",
-        """        if cover == "exact":
+        """        if reach.cover == "exact":
             raise InputError(
                 f"cover='exact' is not""",
-        """        if not cover:
+        """        if not reach.cover:
             raise InputError(
                 f"cover='exact' is not""",
         ("tests/partition/test_guarantee.py",),
@@ -1598,8 +1598,8 @@ BUGS = [
     ),
     Bug(
         "overlap, values: a radius counts submodels",
-        "rules/_median.py",
-        "        reach = values.reach if reach is None else reach\n",
+        "rules/_base.py",
+        "        reach = ballots.reach if reach is None else reach\n",
         "",
         ("tests/ensemble/test_regressor.py",),
     ),
@@ -1619,9 +1619,9 @@ BUGS = [
     ),
     Bug(
         "overlap, one attacker: submodels are counted",
-        "collective.py",
-        "        reach = self.ballots.reach if reach is None else reach\n",
-        "",
+        "rules/_overlap.py",
+        "given = ballots.reach if reach is None else reach\n",
+        "given = reach\n",
         ("tests/test_ballots.py",),
     ),
 ]

@@ -16,7 +16,18 @@ import numpy as np
 
 from . import kernels
 from ._support import Array, check_whole
-from .rules import GapRule, Gated, Median, PooledRule, Reach, Rule, as_ballots, check_gate, rule_of
+from .rules import (
+    GapRule,
+    Gated,
+    Median,
+    PooledRule,
+    Reach,
+    Rule,
+    as_ballots,
+    check_gate,
+    rule_of,
+    solve_cover,
+)
 
 __all__ = ["Collective", "certify_collective", "criticality"]
 
@@ -278,9 +289,8 @@ class _Batch:
         else:
             self.ballots = as_ballots(ballots)
             self.own_radius = self.rule.decision(self.ballots).radius  # refuses NaN and infinities
-        self.n_rows, n_submodels = self.ballots.shape[:2]
-        reach = self.ballots.reach if reach is None else reach
-        self.reach = Reach(np.eye(n_submodels, dtype=bool) if reach is None else reach, n_submodels)
+        self.n_rows = len(self.ballots)
+        self.reach = Reach.of(self.ballots, reach)
         check_gate(self.rule, self.gate, self.reach.overlaps)
 
     def blocks(self, rule: GapRule) -> Iterator[tuple[int, kernels.Gaps]]:
@@ -332,44 +342,21 @@ def _by_program(
     variable per submodel, one binary variable per pair (this opponent overtakes), one variable per
     row.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
     from scipy.sparse import csr_array, diags_array, eye_array, hstack
 
     names, row_of = np.unique(rows, return_inverse=True)
     n_groups, n_submodels, n_pairs, n_rows = len(reach), reach.n_submodels, len(rows), len(names)
     own = csr_array((np.ones(n_pairs), (row_of, np.arange(n_pairs))), shape=(n_rows, n_pairs))
-
-    def block(*parts: Any) -> Any:
-        return hstack(parts, format="csr")
-
-    def zeros(height: int, width: int) -> Any:
-        return csr_array((height, width))
-
-    covered = block(
-        csr_array(-reach.groups.T.astype(float)),
-        eye_array(n_submodels),
-        zeros(n_submodels, n_pairs + n_rows),
-    )
     price = diags_array(np.maximum(budgets + 1, 0).astype(float))
-    overtaken = block(
-        zeros(n_pairs, n_groups), csr_array(losses.astype(float)), -price, zeros(n_pairs, n_rows)
-    )
-    fallen = block(zeros(n_rows, n_groups + n_submodels), own, -eye_array(n_rows))
-    number = np.concatenate([np.ones(n_groups), np.zeros(n_submodels + n_pairs + n_rows)])
-    solution = milp(
-        -np.concatenate([np.zeros(n_groups + n_submodels + n_pairs), np.ones(n_rows)]),
-        integrality=np.concatenate(
-            [np.ones(n_groups), np.zeros(n_submodels), np.ones(n_pairs), np.zeros(n_rows)]
-        ),
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(covered, -np.inf, 0),
-            LinearConstraint(overtaken, 0, np.inf),
-            LinearConstraint(fallen, 0, np.inf),
-            LinearConstraint(number[None], 0, size),
-        ],
-        options={"time_limit": time_limit, "mip_rel_gap": 0.0},
-    )
+    no_group, no_row = csr_array((n_pairs, n_groups)), csr_array((n_pairs, n_rows))
+    overtaken = hstack([no_group, losses.astype(float), -price, no_row], format="csr")
+    no_choice = csr_array((n_rows, n_groups + n_submodels))
+    fallen = hstack([no_choice, own, -eye_array(n_rows)], format="csr")
+    kinds = np.repeat(np.arange(4), [n_groups, n_submodels, n_pairs, n_rows])
+    chosen, of_row = (kinds == 0).astype(float), (kinds == 3).astype(float)
+    constraints = [(overtaken, 0, np.inf), (fallen, 0, np.inf), (chosen[None], 0, size)]
+    integral = (kinds % 2 == 0).astype(float)  # groups and pairs
+    solution = solve_cover(reach, -of_row, integral, constraints, time_limit)
     dual = getattr(solution, "mip_dual_bound", None)
     most = n_rows if dual is None or not np.isfinite(dual) else int(np.floor(-dual + ROUNDING))
     if solution.x is None:

@@ -10,7 +10,7 @@ from ._base import GapRule, Rule, as_ballots, vote_shares
 from ._certify import RULES, certify, named_rule, rule_of
 from ._gate import Gated, check_gate
 from ._median import Median
-from ._overlap import Reach
+from ._overlap import Reach, solve_cover
 from ._silence import with_silence
 from ._votes import Plurality, RunOff, TopK, Tournament
 

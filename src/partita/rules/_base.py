@@ -18,7 +18,7 @@ from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
-from ._overlap import Reach, check_cover, overlap_radius
+from ._overlap import Reach
 from ._silence import (
     decision_of_voters,
     frontier,
@@ -212,9 +212,8 @@ class Rule(Settings):
         reach = ballots.reach if reach is None else reach
         over = None
         if reach is not None:
-            check_cover(cover, time_limit)
-            over = Reach(reach, ballots.shape[1])
-            proof = self._in_units(proof, ballots, over, cover, time_limit)
+            over = Reach(reach, ballots.shape[1], cover, time_limit)
+            proof = self._in_units(proof, ballots, over, *about)
         return replace(proof, frontier=partial(self.frontier, ballots, over, *about))
 
     def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
@@ -244,10 +243,10 @@ class Rule(Settings):
         raise NotImplementedError
 
     def _in_units(
-        self, proof: Certificates, ballots: Ballots, reach: Reach, cover: str, time_limit: float
+        self, proof: Certificates, ballots: Ballots, reach: Reach, *about: Array
     ) -> Certificates:
         """Convert a radius in submodels: as many units as reach no more submodels than that."""
-        if cover == "exact":
+        if reach.cover == "exact":
             raise InputError(
                 f"cover='exact' is not supported with {self!r}, which does not decide by gaps: use "
                 "cover='bound', or rule='tournament' or 'plurality'"
@@ -355,9 +354,7 @@ class GapRule(Rule):
         proof = super().decision(checked)
         if not is_detected(checked):
             return proof
-        n_submodels = checked.shape[1]
-        each = Reach(np.eye(n_submodels, dtype=bool), n_submodels)
-        radius, _ = self._overlap_radius(checked, each, "bound", 1.0)
+        radius, _ = self._overlap_radius(checked, Reach.of_each(checked.shape[1]))
         return replace(proof, radius=np.maximum(radius, 0))
 
     def frontier(self, ballots: Ballots, reach: Reach | None, *about: Array) -> Array:
@@ -398,25 +395,25 @@ class GapRule(Rule):
         return np.where(budgets == kernels.FAR, budgets, -1)
 
     def _overlap_radius(
-        self, ballots: Ballots, reach: Reach, cover: str, time_limit: float, *bounds: Array
+        self, ballots: Ballots, reach: Reach, *bounds: Array
     ) -> tuple[Array, Array]:
         """Compute each row's radius in units, and the opponent that is nearest in units."""
         radius, runner_up = np.zeros((2, len(ballots)), np.int64)
 
         def work(rows: slice) -> int:
             gap_form = self.gaps(ballots[rows], *(bound[rows] for bound in bounds))
-            radius[rows], runner_up[rows] = overlap_radius(gap_form, reach, cover, time_limit)
+            radius[rows], runner_up[rows] = reach.radius(gap_form)
             return -1
 
         kernels.over_rows(work, len(ballots), ballots.scores[:1].size)
         return radius, runner_up
 
     def _in_units(
-        self, proof: Certificates, ballots: Ballots, reach: Reach, cover: str, time_limit: float
+        self, proof: Certificates, ballots: Ballots, reach: Reach, *about: Array
     ) -> Certificates:
-        radius, runner_up = self._overlap_radius(ballots, reach, cover, time_limit)
+        radius, runner_up = self._overlap_radius(ballots, reach, *about)
         proof = self._with_runner_up(proof, runner_up)
-        return count_units(proof, reach, np.maximum(radius, 0))
+        return count_units(proof, reach, np.where(proof.radius < 0, -1, np.maximum(radius, 0)))
 
     def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
         """Put in the opponent that is nearest in units, where that is the rule's runner-up."""

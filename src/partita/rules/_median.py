@@ -1,7 +1,6 @@
 """The median of the submodels' values, for regression."""
 
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
 from typing import Self
 
@@ -14,7 +13,7 @@ from ..ballots import Ballots
 from ..certificates import Certificates, Counts, check_row_bounds
 from ..errors import InputError
 from ._base import GapRule, as_values
-from ._overlap import Reach, check_cover
+from ._overlap import Reach
 from ._silence import voters
 
 LARGEST = np.finfo(np.float64).max
@@ -180,21 +179,16 @@ class Median(GapRule):
             A radius of -1 means that the prediction itself is outside. There is no runner-up.
         """
         values, low, high = self.check_bounds(votes, lower, upper)
-        check_cover(cover, time_limit)
-        n_submodels = values.shape[1]
-        reach = values.reach if reach is None else reach
-        over = None if reach is None else Reach(reach, n_submodels)
-        prediction = self._medians(values)
-        if over is None and values.abstentions is None:
+        prediction, n_submodels = self._medians(values), values.shape[1]
+        if values.abstentions is None:
             radius = kernels.stay_inside(values.scores, low, high)
         else:
-            units = Reach.of(values) if over is None else over
-            radius, _ = self._overlap_radius(values, units, cover, time_limit, low, high)
+            radius, _ = self._overlap_radius(values, Reach.of_each(n_submodels), low, high)
             inside = (prediction >= low) & (prediction <= high)
             radius = np.where(inside, np.maximum(radius, 0), -1)
-        counts = Counts("submodels", n_submodels) if over is None else Counts("units", over.n_units)
-        frontier = partial(self.frontier, values, over, low, high)
-        return Certificates(prediction, radius, None, counts, of_values=True, frontier=frontier)
+        counts = Counts("submodels", n_submodels)
+        proof = Certificates(prediction, radius, None, counts, of_values=True)
+        return self._certified(proof, values, reach, cover, time_limit, low, high)
 
     def check_bounds(
         self, votes: ArrayLike, lower: ArrayLike | None, upper: ArrayLike | None

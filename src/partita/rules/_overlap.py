@@ -10,6 +10,8 @@ bound, never through the best attack it found (theory, section 2).
 """
 
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +36,11 @@ class Reach:
         Whether an attacker who owns the unit can change the submodel.
     n_submodels : int
         How many submodels there are; checked against ``incidence``.
+    cover : {"bound", "exact"}, default="bound"
+        The worst choice of units: a fast bound, or an integer program for each row that the bound
+        leaves undecided.
+    time_limit : float, default=10.0
+        Seconds per integer program.
 
     Attributes
     ----------
@@ -49,7 +56,15 @@ class Reach:
         The submodels of group g are ``members[starts[g]:starts[g + 1]]``.
     """
 
-    def __init__(self, incidence: ArrayLike, n_submodels: int) -> None:
+    def __init__(
+        self,
+        incidence: ArrayLike,
+        n_submodels: int,
+        cover: str = "bound",
+        time_limit: float = 10.0,
+    ) -> None:
+        check_cover(cover, time_limit)
+        self.cover, self.time_limit = cover, time_limit
         try:
             array = np.asarray(incidence)
         except ValueError as exc:
@@ -80,9 +95,14 @@ class Reach:
     @classmethod
     def of(cls, ballots: Ballots, reach: ArrayLike | None = None) -> "Reach":
         """Return the given reach, or that of the ballots; else each unit is one submodel."""
-        n_submodels = ballots.shape[1]
         given = ballots.reach if reach is None else reach
-        return cls(np.eye(n_submodels, dtype=bool) if given is None else given, n_submodels)
+        n_submodels = ballots.shape[1]
+        return cls.of_each(n_submodels) if given is None else cls(given, n_submodels)
+
+    @classmethod
+    def of_each(cls, n_submodels: int) -> "Reach":
+        """Return the reach of units that are one submodel each."""
+        return cls(np.eye(n_submodels, dtype=bool), n_submodels)
 
     def __len__(self) -> int:
         return len(self.groups)
@@ -112,6 +132,19 @@ class Reach:
         units = np.searchsorted(reached, radius, side="right")
         return np.where(radius < 0, radius, self.in_units(units))
 
+    def radius(self, gap_form: kernels.Gaps) -> tuple[Array, Array]:
+        """Compute each row's radius in units and its nearest opponent.
+
+        A radius of -1 means that a budget is negative, an opponent of -1 that none can win.
+        """
+        losses, budgets = gap_form
+        largest = int(losses.max(initial=0)) * self.largest
+        radius, runner_up = kernels.reach_radius(gap_form, self.starts, self.members, largest)
+        if self.cover == "exact":
+            for i in np.flatnonzero((radius >= 0) & (radius < len(self))):
+                radius[i] = _exact_radius(losses[i], budgets[i], self, int(radius[i]))
+        return self.in_units(radius), runner_up
+
     def frontier_from_submodels(self, radii: Array) -> Array:
         """Convert how many may lie while m are silent: (rows, submodels) to (rows, groups)."""
         silent = [self.most_reached(m) for m in range(max(1, len(self)))]
@@ -134,32 +167,12 @@ def check_cover(cover: str, time_limit: float) -> None:
         raise InputError(f"time_limit is {time_limit!r}: it must be a number of seconds above 0")
 
 
-def overlap_radius(
-    gap_form: kernels.Gaps, reach: Reach, cover: str, time_limit: float
-) -> tuple[Array, Array]:
-    """Compute each row's radius in units and its nearest opponent.
-
-    A radius of -1 means that a budget is negative, an opponent of -1 that none can win.
-    """
-    losses, budgets = gap_form
-    radius, runner_up = kernels.reach_radius(
-        gap_form, reach.starts, reach.members, int(losses.max(initial=0)) * reach.largest
-    )
-    if cover == "exact":
-        for i in np.flatnonzero((radius >= 0) & (radius < len(reach))):
-            exact = _exact_radius(losses[i], budgets[i], reach, int(radius[i]), time_limit)
-            radius[i] = max(radius[i], exact)
-    return reach.in_units(radius), runner_up
-
-
-def _exact_radius(
-    losses: Array, budgets: Array, reach: Reach, bound: int, time_limit: float
-) -> int:
+def _exact_radius(losses: Array, budgets: Array, reach: Reach, bound: int) -> int:
     """Compute one row's radius in groups: the smallest attack over all opponents, minus one.
 
     ``bound`` is a radius known to be safe.
     """
-    deadline = time.monotonic() + time_limit
+    deadline = time.monotonic() + reach.time_limit
     opponents = np.flatnonzero(budgets != kernels.FAR)
     totals = losses[opponents].astype(np.int64) @ reach.groups.T
     spent = np.cumsum(-np.sort(-totals, axis=1), axis=1)
@@ -198,31 +211,39 @@ def _least_attack(
     variable per submodel (between 0 and 1, at most the sum of its groups): minimise the number of
     groups such that the covered losses exceed the budget.
     """
-    from scipy.optimize import Bounds, LinearConstraint, milp
-    from scipy.sparse import csr_array, eye_array, hstack
-
     if seconds <= 0:
         return at_least
     n_groups, n_submodels = reach.groups.shape
     count = np.concatenate([np.ones(n_groups), np.zeros(n_submodels)])
-    covered = hstack(
-        [csr_array(-reach.groups.T.astype(float)), eye_array(n_submodels)], format="csr"
-    )
     paid = np.concatenate([np.zeros(n_groups), losses.astype(float)])
-    solution = milp(
-        count,
-        integrality=count,
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(covered, -np.inf, 0),
-            LinearConstraint(paid[None], budget + 1, np.inf),
-            LinearConstraint(count[None], at_least, at_most),
-        ],
-        options={"time_limit": seconds, "mip_rel_gap": 0.0},
-    )
+    constraints = [(paid[None], budget + 1, np.inf), (count[None], at_least, at_most)]
+    solution = solve_cover(reach, count, count, constraints, seconds)
     if solution.status == INFEASIBLE:  # no attack with at most so many groups
         return at_most
     dual = solution.mip_dual_bound
     if dual is None or not np.isfinite(dual):
         return at_least
     return int(np.clip(np.ceil(dual - ROUNDING), at_least, at_most))
+
+
+def solve_cover(
+    reach: Reach, cost: Array, integral: Array, constraints: Sequence[Any], seconds: float
+) -> Any:
+    """Minimise a cost over groups, the submodels these cover, and further variables, in [0, 1].
+
+    The variables stand in this order; a submodel is covered at most as often as its groups are
+    chosen. ``constraints``: a matrix and its least and largest products.
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array, eye_array, hstack
+
+    n_groups, n_submodels = reach.groups.shape
+    more = csr_array((n_submodels, len(cost) - n_groups - n_submodels))
+    covered = hstack([-reach.groups.T.astype(float), eye_array(n_submodels), more], format="csr")
+    return milp(
+        cost,
+        integrality=integral,
+        bounds=Bounds(0, 1),
+        constraints=[LinearConstraint(*one) for one in [(covered, -np.inf, 0), *constraints]],
+        options={"time_limit": seconds, "mip_rel_gap": 0.0},
+    )

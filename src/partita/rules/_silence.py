@@ -110,7 +110,7 @@ def frontier(rule: "Rule", ballots: Ballots, reach: Reach | None, *about: Array)
 def gap_frontier(rule: "GapRule", ballots: Ballots, reach: Reach | None, *bounds: Array) -> Array:
     """Compute the frontier of a rule that decides by gaps."""
     n_rows, n_submodels = ballots.shape[:2]
-    over = Reach(np.eye(n_submodels, dtype=bool), n_submodels) if reach is None else reach
+    over = Reach.of_each(n_submodels) if reach is None else reach
     apart = bool((over.sizes == 1).all())
     radii = np.empty((n_rows, max(1, len(over))), np.int64)
 
