@@ -179,15 +179,17 @@ class Median(GapRule):
             A radius of -1 means that the prediction itself is outside. There is no runner-up.
         """
         values, low, high = self.check_bounds(votes, lower, upper)
-        prediction, n_submodels = self._medians(values), values.shape[1]
-        if values.abstentions is None:
-            radius = kernels.stay_inside(values.scores, low, high)
-        else:
-            radius, _ = self._overlap_radius(values, Reach.of_each(n_submodels), low, high)
-            inside = (prediction >= low) & (prediction <= high)
-            radius = np.where(inside, np.maximum(radius, 0), -1)
-        counts = Counts("submodels", n_submodels)
+        prediction, counts = self._medians(values), Counts("submodels", values.shape[1])
+        radius = np.where((prediction >= low) & (prediction <= high), 0, -1)
         proof = Certificates(prediction, radius, None, counts, of_values=True)
+        if reach is None and values.reach is None:
+            if values.abstentions is None:
+                radius = kernels.stay_inside(values.scores, low, high)
+            else:
+                radius = self._in_units(
+                    proof, values, Reach.of_each(counts.total), low, high
+                ).radius
+            proof = replace(proof, radius=radius)
         return self._certified(proof, values, reach, cover, time_limit, low, high)
 
     def check_bounds(
