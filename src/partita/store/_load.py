@@ -7,17 +7,13 @@ column names and with equally many columns look alike.
 """
 
 import json
-import warnings
 from collections.abc import Collection, Mapping, Sequence
-from importlib.metadata import version
 
 import numpy as np
 
-from .. import __version__
 from .._support import Array, Estimator, JsonObject, PathLike, require
 from ..ensemble import Ensemble, LeaveOutEnsemble, TableEstimator, were_trained_jointly
 from ..errors import StoreError
-from ..rules import PooledLabels
 from ._files import (
     ESTIMATOR,
     FALLBACK,
@@ -34,7 +30,7 @@ from ._files import (
     read_checked,
     sha256,
 )
-from ._manifest import LIBRARIES, VERSION, damage_named, from_manifest, parse_manifest
+from ._manifest import damage_named, from_manifest, parse_manifest, warn_of_versions
 from ._skops import load_estimator
 
 
@@ -134,14 +130,9 @@ def digest(content: Mapping[str, object]) -> str:
 def _restored(read: Read, content: JsonObject, trusted: Sequence[str]) -> Ensemble:
     """Return the ensemble that a manifest describes, with its submodels."""
     model, files = from_manifest(content), content["files"]
-    versions = {"partita": content["partita"]} | {
-        library: content["versions"][library] for library in LIBRARIES
-    }
-    if not all(VERSION.fullmatch(number) for number in versions.values()):
-        raise ValueError("its versions are not valid")
     for name in files:
         check_inside(name)
-    _compare_versions(versions)
+    warn_of_versions(content)
 
     def estimator(name: str) -> Estimator:
         return load_estimator(name, read_checked(read, name, files[name]), trusted)
@@ -198,26 +189,6 @@ def submodel_files(files: Collection[str], n_submodels: int) -> list[str]:
     return sorted(numbers, key=numbers.__getitem__)
 
 
-def _compare_versions(stored: Mapping[str, str]) -> None:
-    """Warn where other versions stored the model; any other partita, since it may mend a proof."""
-    if stored["partita"] != __version__:
-        warnings.warn(
-            f"the model was stored by partita {stored['partita']} and is loaded with "
-            f"{__version__}: see what changed in CHANGELOG.md, and check its ballots on known rows",
-            UserWarning,
-            stacklevel=5,
-        )
-    for library in LIBRARIES:
-        installed = version(library)
-        if stored[library].split(".")[:2] != installed.split(".")[:2]:
-            warnings.warn(
-                f"the model was stored with {library} {stored[library]} and is loaded with "
-                f"{installed}: check its ballots on known rows",
-                UserWarning,
-                stacklevel=5,
-            )
-
-
 # ---- loaded submodels against the manifest ----
 
 
@@ -234,10 +205,8 @@ def check_submodels(model: Ensemble) -> None:
         _check_columns(model, submodel, everything if masked else model.columns_of(t))
         _check_labels(model, submodel)
     if leaves_out:
-        rule, submodel = model.rule_, model.unfitted_submodel()
-        if isinstance(rule, PooledLabels) and rule.as_probabilities != hasattr(
-            submodel, "predict_proba"
-        ):
+        has_probabilities = hasattr(model.unfitted_submodel(), "predict_proba")
+        if getattr(model.rule_, "as_probabilities", has_probabilities) != has_probabilities:
             raise _contradiction("probabilities do not go with its estimator")
         return
     model.check_rule(model.rule_, model.unfitted_submodel())

@@ -9,6 +9,7 @@ reading a manifest takes time and memory in proportion to its length. What follo
 import json
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -66,16 +67,17 @@ VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
 
 # ---- what a manifest holds ----
 
-# A form is a type or several; a range of whole numbers; a list of one form, for any number of
-# them; an object's forms by name, where ``str`` stands for any name; or (form, None) where the
-# value may be null.
-Form: TypeAlias = "type | UnionType | range | list[Form] | Mapping[Any, Form] | tuple[Form, None]"
+# A form is a type or several; a range of whole numbers; a text's pattern; a list of one form, for
+# any number of them; an object's forms by name, where ``str`` stands for any name; or (form, None)
+# where the value may be null.
+Leaf: TypeAlias = type | UnionType | range | re.Pattern[str]
+Form: TypeAlias = "Leaf | list[Form] | Mapping[Any, Form] | tuple[Form, None]"
 
 WHOLE, POSITIVE = range(LARGEST_INTEGER), range(1, LARGEST_INTEGER)
 HEAD: Form = {"format": POSITIVE, "about": (dict, None)}
 FIELDS: Form = {
-    "partita": str,
-    "versions": dict.fromkeys(LIBRARIES, str),
+    "partita": VERSION,
+    "versions": dict.fromkeys(LIBRARIES, VERSION),
     "ensemble": str,
     "settings": {"n_jobs": (int, None)},
     "random_state": (WHOLE, None),
@@ -114,12 +116,14 @@ def check_form(value: object, form: Form, place: str = "") -> None:
         return
     if isinstance(form, range):
         fits = type(value) is int and value in form
+    elif isinstance(form, re.Pattern):
+        fits = isinstance(value, str) and form.fullmatch(value) is not None
     elif isinstance(form, type | UnionType):
         fits = type(value) in (get_args(form) or (form,))
     else:
         fits = isinstance(value, type(form))
     if not fits:
-        shown = str(value)[:40]
+        shown = repr(value)[:40]
         refuse(MESSAGES.get(place, f"{place or 'its content'} is {{}}").format(shown))
     if isinstance(form, dict) and isinstance(value, dict):
         for name in value if str in form else form:
@@ -482,3 +486,23 @@ def _unit_names(units: Units, names: list[str], image_shape: Sequence[int] | Non
         if all(len(own) == 1 and own != {-1} for own in owners):  # and not patches of pixels
             return [whole.names[own.pop()] for own in owners]
     return found
+
+
+def warn_of_versions(manifest: JsonObject) -> None:
+    """Warn where other versions stored the model; any other partita, since it may mend a proof."""
+    if manifest["partita"] != __version__:
+        warnings.warn(
+            f"the model was stored by partita {manifest['partita']} and is loaded with "
+            f"{__version__}: see what changed in CHANGELOG.md, and check its ballots on known rows",
+            UserWarning,
+            stacklevel=5,
+        )
+    for library in LIBRARIES:
+        installed, stored = version(library), manifest["versions"][library]
+        if stored.split(".")[:2] != installed.split(".")[:2]:
+            warnings.warn(
+                f"the model was stored with {library} {stored} and is loaded with "
+                f"{installed}: check its ballots on known rows",
+                UserWarning,
+                stacklevel=5,
+            )
