@@ -207,7 +207,7 @@ BUGS = [
         "        if owner is not None:\n"
         "            owner = np.array([hash(str(table.take([0], np.array([i])))) % len(plan) for "
         "i in range(table.n_rows)])\n",
-        ("tests/ensemble/test_label_attacks.py", "tests/attacks/test_audit.py"),
+        ("tests/ensemble/test_target.py", "tests/attacks/test_audit.py"),
     ),
     Bug(
         "one seed after another from a shared generator",
@@ -336,14 +336,14 @@ BUGS = [
         "ensemble/_base.py",
         "known = None if self.label_attacks else y",
         "known = y",
-        ("tests/ensemble/test_label_attacks.py",),
+        ("tests/ensemble/test_target.py",),
     ),
     Bug(
         "a score that is no number becomes the batch's smallest",
         "ensemble/_submodels.py",
         "known[~np.isfinite(known)] = FLOOR",
         "known[~np.isfinite(known)] = known[np.isfinite(known)].min(initial=0)",
-        ("tests/ensemble/test_ballots.py",),
+        ("tests/ensemble/test_submodels.py",),
     ),
     Bug(
         "a resume plan without the seed",
@@ -364,7 +364,7 @@ BUGS = [
         "ensemble/_base.py",
         "            check_same_scores(ballots[:, t], scores(model, t), plan.names[t])\n",
         "",
-        ("tests/ensemble/test_canary.py",),
+        ("tests/ensemble/test_soundness.py",),
     ),
     Bug(
         "a whole number taken for a position",
@@ -527,14 +527,14 @@ BUGS = [
         "ensemble/_tasks.py",
         "        if not self.label_attacks:\n            label = int(",
         "        if True:\n            label = int(",
-        ("tests/ensemble/test_label_attacks.py",),
+        ("tests/ensemble/test_target.py",),
     ),
     Bug(
         "failures: a row that fails takes the batch along",
         "ensemble/_submodels.py",
         "            ballots[i] = score(submodel, one_row(X, i))[0]\n",
         "            score(submodel, one_row(X, i))\n",
-        ("tests/ensemble/test_failures.py",),
+        ("tests/ensemble/test_submodels.py",),
     ),
     Bug(
         "failures: more than half of the submodels stop a fit",
@@ -542,7 +542,7 @@ BUGS = [
         "    banner = failure_banner(len(causes), submodels)\n",
         "    if len(causes) > submodels // 2:\n        raise SubmodelError(causes[0])\n"
         "    banner = failure_banner(len(causes), submodels)\n",
-        ("tests/ensemble/test_failures.py",),
+        ("tests/ensemble/test_submodels.py",),
     ),
     Bug(
         "failures: a fit stops where all members that leave groups out failed",
@@ -565,7 +565,7 @@ BUGS = [
         "        if not _only_texts(cells):\n",
         "        codes = _most_frequent_codes(column) or codes\n"
         "        if not _only_texts(cells):\n",
-        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_table_estimator.py"),
+        ("tests/ensemble/test_isolation.py", "tests/ensemble/test_table_estimators.py"),
     ),
     Bug(
         "trees: columns are measured anew in every batch",
@@ -573,14 +573,14 @@ BUGS = [
         "        with np.errstate(",
         "        self.scale_ = np.array([_centre_and_spread(column) for column in encoded.T])\n"
         "        with np.errstate(",
-        ("tests/ensemble/test_table_trees.py",),
+        ("tests/ensemble/test_table_estimators.py",),
     ),
     Bug(
         "trees: seeds are forgotten",
         "ensemble/_table_estimators.py",
         "rng = check_random_state(self.random_state)",
         "rng = check_random_state(None)",
-        ("tests/ensemble/test_table_trees.py",),
+        ("tests/ensemble/test_table_estimators.py",),
     ),
     Bug(
         "store: a changed file is loaded",
@@ -760,7 +760,7 @@ BUGS = [
         "ensemble/_base.py",
         "rule = Gated(self.rule_, gate) if gate else self.rule_",
         "rule = self.rule_",
-        ("tests/ensemble/test_label_decisions.py", "tests/workflow/test_certified_table.py"),
+        ("tests/ensemble/test_tasks.py", "tests/workflow/test_certified_table.py"),
     ),
     Bug(
         "gate: other units than its own leave it open",

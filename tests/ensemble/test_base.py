@@ -1,5 +1,7 @@
 """What both estimators share: tables, names, partitions, weights, threads, messages."""
 
+import warnings
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -8,9 +10,9 @@ import scipy.sparse
 import sklearn
 from lightgbm import LGBMClassifier
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.datasets import load_digits, load_wine
+from sklearn.datasets import load_diabetes, load_digits, load_wine
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -21,14 +23,18 @@ from threadpoolctl import threadpool_info
 
 from partita import (
     FeaturePartitionClassifier,
+    FeaturePartitionRegressor,
     Informed,
     InputError,
+    LeaveOutClassifier,
+    LeaveOutRegressor,
     Partition,
     SubmodelError,
     Units,
     certify_patches,
 )
-from partita.ensemble import TableBoostingClassifier
+from partita.ensemble import TableBoostingClassifier, _base
+from partita.ensemble._base import fit_full_model, full_predictions
 from partita.metrics import certified_scorer
 from partita.rules import Median, Tournament
 from partita.tables import open_table
@@ -413,3 +419,87 @@ def test_a_notebook_shows_scikit_learns_own_diagram():
         assert "sk-toggleable" in page
         for name in ("FeaturePartitionClassifier", "StandardScaler", "DecisionTreeClassifier"):
             assert name in page
+
+
+def test_the_full_model_is_the_estimator_on_all_columns():
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5, spread=2).fit(X, Y)
+    clf.full_model_ = fit_full_model(clf, X, Y)
+    expected = GaussianNB().fit(X, Y).predict(X)
+    assert np.array_equal(full_predictions(clf, open_table(X)), expected)
+    diabetes, target = load_diabetes(return_X_y=True)
+    reg = FeaturePartitionRegressor(Ridge(), n_submodels=5).fit(diabetes, target)
+    reg.full_model_ = fit_full_model(reg, diabetes, target)
+    predicted = full_predictions(reg, open_table(diabetes))
+    assert np.allclose(predicted, Ridge().fit(diabetes, target).predict(diabetes))
+
+
+@pytest.mark.parametrize("training", ["attackable", "trusted"])
+def test_a_model_that_leaves_groups_out_is_compared_with_one_on_all_columns(training):
+    """On the rows as they are, whether or not the ensemble learns from masked ones."""
+    small = TableBoostingClassifier(max_iter=5)
+    clf = LeaveOutClassifier(small, n_groups=4, training=training).fit(X, Y)
+    assert (clf.full_member is None) == (training == "trusted")
+    clf.full_model_ = fit_full_model(clf, X, Y)
+    expected = TableBoostingClassifier(max_iter=5).fit(X, Y).predict(X)
+    assert np.array_equal(full_predictions(clf, open_table(X)), expected)
+    assert not hasattr(clf.fit(X, Y), "full_model_")
+    diabetes, target = load_diabetes(return_X_y=True)
+    reg = LeaveOutRegressor(Ridge(), n_groups=4).fit(diabetes, target)
+    reg.full_model_ = fit_full_model(reg, diabetes, target)
+    predicted = full_predictions(reg, open_table(diabetes))
+    assert np.allclose(predicted, Ridge().fit(diabetes, target).predict(diabetes))
+
+
+def test_without_a_full_model_there_is_nothing_to_compare():
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X, Y)
+    assert full_predictions(clf, open_table(X)) is None
+
+
+class FailsWide(GaussianNB):
+    """Cannot learn many columns, or predict a 7."""
+
+    def fit(self, X, y):
+        if X.shape[1] > 5:
+            raise ValueError("too wide")
+        return super().fit(X, y)
+
+    def predict(self, X):
+        if (X == 7).any():
+            raise MemoryError if (X == 7).all() else ValueError("no sevens")
+        return super().predict(X)
+
+
+def test_a_full_model_that_fails_stops_nothing_but_a_lack_of_memory_does():
+    clf = FeaturePartitionClassifier(FailsWide(), n_submodels=5).fit(X, Y)
+    assert fit_full_model(clf, X, Y) is None
+    clf.full_model_ = FailsWide().fit(X[:, :5], Y)
+    assert full_predictions(clf, open_table(X[:, :5])) is not None
+    assert full_predictions(clf, open_table(np.where(np.arange(5) == 2, 7, X[:, :5]))) is None
+    with pytest.raises(MemoryError):
+        full_predictions(clf, open_table(np.full((3, 5), 7.0)))
+
+
+def test_labels_come_back_from_an_estimator_that_learns_positions():
+    xgboost = pytest.importorskip("xgboost")
+    names = np.array(["low", "mid", "high"])[Y]
+    estimator = xgboost.XGBClassifier(n_estimators=3, n_jobs=1)
+    clf = FeaturePartitionClassifier(estimator, n_submodels=3).fit(X, names)
+    clf.full_model_ = fit_full_model(clf, X, names)
+    assert set(full_predictions(clf, open_table(X))) <= {"low", "mid", "high"}
+
+
+def test_threads_score_what_one_thread_scores(monkeypatch):
+    clf = FeaturePartitionClassifier(RandomForestClassifier(3), n_submodels=5, n_jobs=4).fit(X, Y)
+    expected = clf.ballots(X)  # few rows: one thread
+    monkeypatch.setattr(_base, "FEW_ROWS", 1)
+    assert np.array_equal(clf.ballots(X), expected)
+
+
+def test_forests_in_threads_leave_the_warning_filters_alone(monkeypatch):
+    """They set those of the process in every thread, and the last one may restore another's."""
+    monkeypatch.setattr(_base, "FEW_ROWS", 1)
+    before = warnings.filters
+    for seed in range(5):
+        clf = FeaturePartitionClassifier(RandomForestClassifier(3), n_jobs=8, random_state=seed)
+        clf.fit(X, Y).ballots(X)
+        assert warnings.filters is before
