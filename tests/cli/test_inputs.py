@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from partita import InputError
-from partita.cli._inputs import (
+from partita.cli._options import (
     csv_options,
     local_path,
     parse_offset,

@@ -4,14 +4,14 @@ import inspect
 
 import pytest
 
-from partita.cli import _audit, _certify, _choose, _fit, _report, _serve
+from partita.cli import _audit, _certify, _choose, _fit, _serve
 
 COMMANDS = {
     "audit": _audit.audit,
     "certify": _certify.certify,
     "choose": _choose.choose,
     "fit": _fit.fit,
-    "report": _report.report,
+    "report": _certify.report,
     "serve": _serve.serve,
 }
 

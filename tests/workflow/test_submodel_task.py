@@ -13,7 +13,7 @@ from partita.ensemble import _batches as batches
 from partita.ensemble._plan import Plan
 from partita.store._save import UnfinishedModel
 from partita.tables import NUMBER, CellError
-from partita.workflow._fit_parquet import TrainingData, fit_and_store
+from partita.workflow._fit_parquet import SubmodelTasks
 from partita.workflow._training_table import open_training
 
 from .cancer import BOOSTED, destroy, units_ignoring
@@ -26,22 +26,23 @@ def test_a_submodel_reads_its_own_columns_alone(table, tmp_path):
     training = open_training(table, "y", units_ignoring("part", "value"))
     clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5)
     _, _, plan = clf.plan(training.table, training.y)
-    source, place = TrainingData.of(training), UnfinishedModel(tmp_path / "m")
+    place = UnfinishedModel(tmp_path / "m")
     for estimator in (GaussianNB(), BOOSTED):
         plan = Plan(estimator, plan.columns, plan.names, plan.seed, plan.classes, may_fail=True)
+        tasks = SubmodelTasks.of(training, plan, None)
         for t in range(5):
             if 4 in plan.columns[t]:
                 with pytest.raises(
                     InputError, match="cannot be read as Parquet"
                 ):  # although it may fail: a table is no submodel
-                    batches.fit_submodel(plan, *source.open(), t)
+                    batches.fit_submodel(plan, *tasks.open(), t)
             else:
-                assert fit_and_store(plan, source, place, t, None).failure is None
+                assert tasks.fit_and_store(place, t).failure is None
 
 
 def test_a_table_that_changes_during_the_fit_is_refused(table, tmp_path):
     training = open_training(table, "y", units_ignoring("part", "value"))
-    source = pickle.loads(pickle.dumps(TrainingData.of(training)))
+    source = pickle.loads(pickle.dumps(SubmodelTasks.of(training, None, None)))
     table_before = (table / "b.parquet").read_bytes()
     (table / "b.parquet").write_bytes(table_before)  # as many rows, and perhaps others
     with pytest.raises(InputError, match="has changed since it was opened, and results of two"):

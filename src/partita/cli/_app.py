@@ -6,12 +6,11 @@ import typer
 
 from .. import __version__
 from ._audit import audit
-from ._certify import certify
+from ._certify import certify, report
 from ._choose import choose
 from ._data import data_app
 from ._demo import demo
 from ._fit import fit
-from ._report import report
 from ._serve import serve
 from ._watch import watch
 

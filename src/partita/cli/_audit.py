@@ -5,27 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ._inputs import csv_options, local_path, print_json
-from ._options import (
-    Data,
-    Decimal,
-    Encoding,
-    Jobs,
-    Json,
-    Model,
-    Quiet,
-    Relative,
-    Seed,
-    Sep,
-    Tolerance,
-    Trust,
-)
+from . import _options as options
 
 
 def audit(
     ctx: typer.Context,
-    model: Model,
-    data: Data,
+    model: options.Model,
+    data: options.Data,
     training: Annotated[
         str | None,
         typer.Option(
@@ -44,16 +30,16 @@ def audit(
     most: Annotated[
         int | None, typer.Option(help="The largest r tried; by default the largest radius.", min=1)
     ] = None,
-    tolerance: Tolerance = None,
-    relative: Relative = None,
-    seed: Seed = 0,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    trust: Trust = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    tolerance: options.Tolerance = None,
+    relative: options.Relative = None,
+    seed: options.Seed = 0,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    trust: options.Trust = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Attack a model for real, as its radius allows: no certified prediction may change.
 
@@ -67,8 +53,8 @@ def audit(
     names = tuple(name.strip() for name in attacks.split(",") if name.strip())
     found = audit_file(
         model,
-        local_path(ctx, data),
-        None if training is None else local_path(ctx, training, "training"),
+        options.local_path(ctx, data),
+        None if training is None else options.local_path(ctx, training, "training"),
         tolerance=tolerance,
         relative=relative,
         attacks=names,
@@ -76,7 +62,7 @@ def audit(
         most=most,
         random_state=seed,
         trusted=tuple(trust or ()),
-        csv=csv_options(sep, decimal, encoding),
+        csv=options.csv_options(sep, decimal, encoding),
         verbose=int(not quiet),
         jobs=jobs,
     )
@@ -85,7 +71,7 @@ def audit(
     if place is not None:
         found.save(place)
     if as_json:
-        print_json(found.to_dict())
+        options.print_json(found.to_dict())
     else:
         _show(found, place, training is not None)
     if not found.passed:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from .._support import json_value
-from ._inputs import csv_options, local_path, print_json, share_or_table, with_reference
 from ._options import (
     Data,
     Decimal,
@@ -24,6 +23,11 @@ from ._options import (
     Task,
     Tolerance,
     Units,
+    csv_options,
+    local_path,
+    print_json,
+    share_or_table,
+    with_reference,
 )
 
 

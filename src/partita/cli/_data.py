@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from ._inputs import print_json
-from ._options import Cache, Json
+from . import _options as options
 
 data_app = typer.Typer(
     help="Data to try partita on: what there is, and fetching it.", no_args_is_help=True
@@ -13,14 +12,16 @@ data_app = typer.Typer(
 
 
 @data_app.command("list")
-def list_data(cache: Cache = None, as_json: Json = False) -> None:
+def list_data(cache: options.Cache = None, as_json: options.Json = False) -> None:
     """Show the data sets, their licences, and which of them are in the cache."""
     from .._support import print_line, print_table
     from ..datasets import DATA_SETS, cache_folder
 
     folder = cache_folder(cache)
     if as_json:
-        print_json({"cache": str(folder), "data": [entry.to_dict(cache) for entry in DATA_SETS]})
+        options.print_json(
+            {"cache": str(folder), "data": [entry.to_dict(cache) for entry in DATA_SETS]}
+        )
         return
     sizes = [
         [
@@ -48,8 +49,8 @@ def list_data(cache: Cache = None, as_json: Json = False) -> None:
 @data_app.command("fetch")
 def fetch_data(
     name: Annotated[str, typer.Argument(help="One of those that partita data list shows.")],
-    cache: Cache = None,
-    as_json: Json = False,
+    cache: options.Cache = None,
+    as_json: options.Json = False,
 ) -> None:
     """Get a data set into the cache, unless it is there, and check it."""
     from .._support import print_line
@@ -58,7 +59,7 @@ def fetch_data(
     entry = find_data_set(name)
     entry.fetch(cache)
     if as_json:
-        print_json(entry.to_dict(cache))
+        options.print_json(entry.to_dict(cache))
         return
     path = entry.cached_path(cache)
     print_line(f"{name} is in {path}." if path else f"{name} is not in the cache: {entry.source}.")

@@ -5,15 +5,14 @@ from typing import Annotated
 
 import typer
 
-from ._inputs import print_json
-from ._options import Json
+from . import _options as options
 
 
 def demo(
     out: Annotated[
         Path, typer.Option(help="A folder for tables, models, reports and figures.")
     ] = Path("partita-demo"),
-    as_json: Json = False,
+    as_json: options.Json = False,
 ) -> None:
     """Fit, certify and report on data that scikit-learn ships.
 
@@ -23,4 +22,4 @@ def demo(
 
     found = _demo_tour.run_demo(out, quiet=as_json)
     if as_json:
-        print_json(found)
+        options.print_json(found)

@@ -3,49 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ..ensemble import FittedEnsemble
-from ._inputs import (
-    csv_options,
-    local_path,
-    parse_offset,
-    parse_split,
-    print_json,
-    with_reference,
-)
-from ._options import (
-    Data,
-    Decimal,
-    Encoding,
-    Estimator,
-    Exchanges,
-    Jobs,
-    Json,
-    Quiet,
-    ReferenceFile,
-    Seed,
-    Sep,
-    Split,
-    Target,
-    Task,
-    Units,
-)
+from .._support import JsonObject, log, print_line, print_warning
+from ..errors import InputError
+from . import _options as options
+
+if TYPE_CHECKING:
+    from ..ensemble import Ensemble
+    from ..workflow import TrainingTable
 
 SHOWN_FAMILIES = 5
 
 
 def fit(
     ctx: typer.Context,
-    data: Data,
-    target: Target,
+    data: options.Data,
+    target: options.Target,
     out: Annotated[Path, typer.Option(help="Where the model goes: a folder, or a .zip.")],
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a model that is there.")
     ] = False,
-    units: Units = None,
+    units: options.Units = None,
     method: Annotated[
         str,
         typer.Option(
@@ -108,7 +89,7 @@ def fit(
         float | None,
         typer.Option(help="For numbers: move the submodels' values away from their centre."),
     ] = None,
-    estimator: Estimator = "auto",
+    estimator: options.Estimator = "auto",
     fallback: Annotated[
         str | None,
         typer.Option(
@@ -124,9 +105,9 @@ def fit(
             min=0,
         ),
     ] = None,
-    task: Task = "auto",
-    seed: Seed = 0,
-    reference: ReferenceFile = None,
+    task: options.Task = "auto",
+    seed: options.Seed = 0,
+    reference: options.ReferenceFile = None,
     chosen: Annotated[
         str | None,
         typer.Option(
@@ -135,8 +116,8 @@ def fit(
             "on-training (on models that learnt from DATA, as a sweep without --reference does)."
         ),
     ] = None,
-    exchanges: Exchanges = None,
-    split: Split = None,
+    exchanges: options.Exchanges = None,
+    split: options.Split = None,
     cluster: Annotated[
         str | None,
         typer.Option(
@@ -158,18 +139,26 @@ def fit(
             "take longer than all submodels."
         ),
     ] = True,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Fit a model on a table and store it."""
-    from ..errors import InputError
     from ..partition import one_hot_families
     from ..store import check_free
-    from ..workflow import BEFOREHAND, CHOSEN, ON_REFERENCE, ON_TRAINING, chosen_name, open_training
+    from ..workflow import (
+        BEFOREHAND,
+        CHOSEN,
+        ON_REFERENCE,
+        ON_TRAINING,
+        chosen_name,
+        fit_training,
+        named_fallback,
+        open_training,
+    )
 
     check_free(out, overwrite)
     if gate is not None and fallback is None:
@@ -181,34 +170,24 @@ def fit(
         raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
     if cluster is not None:
         _check_seen_by_workers(data)
-    csv = csv_options(sep, decimal, encoding)
-    training = open_training(local_path(ctx, data), target, units, task, parse_split(split), csv)
-    training = with_reference(ctx, training, reference, exchanges)
+    csv, rows = options.csv_options(sep, decimal, encoding), options.parse_split(split)
+    training = open_training(options.local_path(ctx, data), target, units, task, rows, csv)
+    training = options.with_reference(ctx, training, reference, exchanges)
     if chosen not in CHOSEN:
         raise InputError(
             f"chosen is {chosen!r}: give {BEFOREHAND}, {ON_REFERENCE} or {ON_TRAINING}, or "
             "leave it out"
         )
     training = replace(training, chosen=chosen)
-    for_partition = {
-        "submodels": submodels,
-        "rule": rule,
-        "margin": margin,
-        "prior": prior,
-        "offset": offset,
-        "stretch": stretch,
-        "fallback": fallback,
-        "gate": gate,
-    }
-    for_leave_out = {
-        "radius": radius,
-        "groups": groups,
-        "max-models": max_models,
-        "trusted-training": trusted_training or None,
-    }
-    _check_method(method, for_partition, for_leave_out)
+    for_rule = {"margin": margin, "prior": prior, "offset": offset, "stretch": stretch}
+    for_partition = {"submodels": submodels, "rule": rule, **for_rule, "fallback": fallback}
+    for_leave_out = {"radius": radius, "groups": groups, "max-models": max_models}
+    _check_method(
+        method,
+        for_partition | {"gate": gate},
+        for_leave_out | {"trusted-training": trusted_training or None},
+    )
     estimator = chosen_name(estimator, method)
-    fallback = None if fallback is None else chosen_name(fallback, method)
     if method == "leave-out":
         model = training.leave_out_ensemble(
             estimator,
@@ -220,71 +199,62 @@ def fit(
             training="trusted" if trusted_training else "attackable",
         )
     else:
-        chosen = training.task.rule(
-            rule, margin=margin, prior=prior, stretch=stretch, offset=parse_offset(offset)
-        )
-        n_submodels = "auto" if submodels is None else submodels
-        behind = _behind_the_vote(training, fallback, gate)
-        model = training.ensemble(estimator, chosen, n_submodels, seed, verbose=not quiet, **behind)
+        decides = training.task.rule(rule, **for_rule | {"offset": options.parse_offset(offset)})
+        model = training.ensemble(estimator, decides, submodels or "auto", seed, verbose=not quiet)
+    if fallback is not None:
+        fallback = chosen_name(fallback, method)
+        behind = named_fallback(fallback, training.task)
+        model.set_params(fallback=behind, gate=1 if gate is None else gate)
     model.set_params(n_jobs=jobs)
-    families = (
-        {}
-        if training.units_file.units or cluster is not None
-        else one_hot_families(training.table, training.table.names)
-    )
+    families = {}
     if cluster is None:
+        if not training.units_file.units:
+            families = one_hot_families(training.table, training.table.names)
         _fit_in_memory(training, model, estimator, fallback, full_model, out)
     else:
-        from ..workflow import fit_training
-
         address = None if cluster == "local" else cluster
         model, _ = fit_training(
             training, model, out, cluster=address, batch_rows=batch_rows, estimator=estimator
         )
     if as_json:
-        print_json(_summary(training, model, out, families))
+        options.print_json(_summary(training, model, out, families))
     else:
         _show(training, model, out, families)
 
 
-def _check_method(
-    method: str, for_partition: dict[str, Any], for_leave_out: dict[str, Any]
-) -> None:
+def _check_method(method: str, for_partition: JsonObject, for_leave_out: JsonObject) -> None:
     """Refuse options of the other method."""
-    from ..errors import InputError
-
     foreign = {"partition": for_leave_out, "leave-out": for_partition}
     if method not in foreign:
         raise InputError(f"method is {method!r}: it must be partition or leave-out")
-    for name, value in foreign[method].items():
-        if value is not None:
-            other = next(one for one in foreign if one != method)
-            raise InputError(
-                f"{name} goes with --method {other}, and the method is {method}: leave it out"
-            )
+    name = next((name for name, value in foreign[method].items() if value is not None), None)
+    if name is not None:
+        (other,) = foreign.keys() - {method}
+        raise InputError(
+            f"{name} goes with --method {other}, and the method is {method}: leave it out"
+        )
 
 
-def _behind_the_vote(training: Any, fallback: str | None, gate: int | None) -> dict[str, Any]:
-    """The settings of a full model behind the vote, if there is one."""
-    if fallback is None:
-        return {}
-    from ..workflow import named_fallback
+def _check_seen_by_workers(data: str) -> None:
+    """Refuse a table that is only here."""
+    from ..tables import is_local
 
-    return {
-        "fallback": named_fallback(fallback, training.task),
-        "gate": 1 if gate is None else gate,
-    }
+    if not is_local(data):
+        raise InputError(
+            "data is not a path that all workers see: with --cluster give the path of a Parquet "
+            "file or folder"
+        )
 
 
 def _fit_in_memory(
-    training: Any,
-    model: Any,
+    training: "TrainingTable",
+    model: "Ensemble",
     estimator: str,
     fallback: str | None,
     full_model: bool,
     out: Path,
 ) -> None:
-    from .._support import log
+    """Fit, with one model on all columns for comparison, and store it."""
     from ..ensemble import FixedVote, fit_full_model
     from ..store import save
 
@@ -300,21 +270,10 @@ def _fit_in_memory(
     save(model, out, training.about(estimator, model=model, fallback=fallback))
 
 
-def _check_seen_by_workers(data: str) -> None:
-    from ..errors import InputError
-    from ..tables import is_local
-
-    if not is_local(data):
-        raise InputError(
-            "data is not a path that all workers see: with --cluster give the path of a Parquet "
-            "file or folder"
-        )
-
-
 def _summary(
-    training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]
-) -> dict[str, Any]:
-    """What was fitted, for machines."""
+    training: "TrainingTable", model: "Ensemble", out: Path, families: dict[str, list[str]]
+) -> JsonObject:
+    """Return what was fitted, for machines."""
     counts = model.counts_
     in_memory = hasattr(model, "estimators_")  # fitted one by one, they are in the store only
     return {
@@ -334,9 +293,10 @@ def _summary(
     }
 
 
-def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, Any]) -> None:
-    """The same for people."""
-    from .._support import print_line, print_warning
+def _show(
+    training: "TrainingTable", model: "Ensemble", out: Path, families: dict[str, list[str]]
+) -> None:
+    """Print what was fitted, for people."""
     from ..partition import as_units_toml
     from ..workflow import CHOSEN
 
@@ -378,7 +338,6 @@ def _show(training: Any, model: FittedEnsemble, out: Path, families: dict[str, A
 
 def _suggest_sources(names: Sequence[str]) -> None:
     """Point out that names look as if several columns came from one source."""
-    from .._support import print_line
     from ..partition import shared_prefixes
 
     prefixes = shared_prefixes(names)

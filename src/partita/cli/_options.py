@@ -1,9 +1,16 @@
-"""The options that several commands share."""
+"""The options that several commands share, what the workflow takes of them, and JSON output."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..tables import CsvOptions
+    from ..workflow import TrainingTable
 
 Data = Annotated[
     str,
@@ -109,3 +116,87 @@ Jobs = Annotated[
     typer.Option(help="Threads; by default all cores. Results do not depend on it.", min=1),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress on standard error.")]
+
+
+def parse_split(given: str | None) -> tuple[str, str] | None:
+    """Split COLUMN=VALUE into a pair."""
+    if given is None:
+        return None
+    column, equals, value = given.partition("=")
+    if not (column and equals):
+        raise InputError(f"split is {given!r}: give COLUMN=VALUE")
+    return column, value
+
+
+def parse_offset(given: list[str] | None) -> dict[str, float] | float | None:
+    """Return head starts: LABEL=VOTES each, or one number, a multiple of the labels' log shares."""
+    if not given:
+        return None
+    if len(given) == 1 and "=" not in given[0]:
+        try:
+            return float(given[0])
+        except ValueError:
+            pass
+    votes_of: dict[str, float] = {}
+    for one in given:
+        label, equals, votes = one.rpartition("=")
+        try:
+            votes_of[label] = float(votes)
+        except ValueError:
+            equals = ""
+        if not (label and equals):
+            raise InputError(f"offset is {one!r}: give LABEL=VOTES, such as fraud=2, or one number")
+    return votes_of
+
+
+def csv_options(sep: str | None, decimal: str | None, encoding: str | None) -> "CsvOptions":
+    """Make the options that describe how CSV files are written."""
+    from ..tables import CsvOptions
+
+    return CsvOptions(sep, decimal, encoding)
+
+
+def parse_silent(silent: list[str] | None) -> str | list[str] | None:
+    """Return the argument ``silent`` of ``certify`` for --silent."""
+    if not silent:
+        return None
+    if "detect" not in silent:
+        return silent
+    if len(silent) > 1:
+        raise InputError(
+            "--silent detect finds silent sources by itself: give it alone, or name the sources"
+        )
+    return "detect"
+
+
+def local_path(ctx: typer.Context, data: str, argument: str = "data") -> Path:
+    """Return a path at which the command can read a table; remote tables are copied."""
+    from ..tables import local_copy
+
+    return ctx.with_resource(local_copy(data, argument))
+
+
+def share_or_table(ctx: typer.Context, holdout: str | None) -> float | Path | None:
+    """Return what --holdout names: a share of the rows, or another table."""
+    if holdout is None:
+        return None
+    try:
+        return float(holdout)
+    except ValueError:
+        return local_path(ctx, holdout, "holdout")
+
+
+def with_reference(
+    ctx: typer.Context, training: "TrainingTable", reference: str | None, exchanges: int | None
+) -> "TrainingTable":
+    """Return the training table with its trusted reference rows, if any."""
+    if reference is None:
+        if exchanges is not None:
+            raise InputError("exchanges goes with reference: add --reference FILE, or leave it out")
+        return training
+    return training.with_reference(local_path(ctx, reference, "reference"), exchanges or 0)
+
+
+def print_json(content: object) -> None:
+    """Print one JSON object on standard output."""
+    typer.echo(json.dumps(content, allow_nan=False))

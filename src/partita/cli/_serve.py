@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ._inputs import parse_silent
-from ._options import Relative, Silent, Tolerance, Trust
+from . import _options as options
 
 LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Monitoring"
 PARTIES = "Federated parties"
@@ -24,10 +23,10 @@ def serve(
     workers: Annotated[
         int, typer.Option(help="How many processes answer; each loads the model.", min=1, max=64)
     ] = 1,
-    tolerance: Tolerance = None,
-    relative: Relative = None,
-    silent: Silent = None,
-    trust: Trust = None,
+    tolerance: options.Tolerance = None,
+    relative: options.Relative = None,
+    silent: options.Silent = None,
+    trust: options.Trust = None,
     token: Annotated[
         str | None,
         typer.Option(
@@ -157,7 +156,7 @@ def serve(
         finish_seconds=finish_seconds,
         request_log=request_log,
         low_radius=low_radius,
-        silent=parse_silent(silent),
+        silent=options.parse_silent(silent),
         submodel=submodel,
         table=table,
         key=key,

@@ -1,19 +1,30 @@
 """``partita watch``."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ._inputs import csv_options, local_path, print_json
-from ._options import Decimal, Encoding, Jobs, Json, Model, Quiet, Sep, Trust
+from .._support import (
+    percent,
+    print_line,
+    print_table,
+    print_warning,
+    probability,
+    write_atomic,
+)
+from ..errors import InputError
+from . import _options as options
+
+if TYPE_CHECKING:
+    from ..watch import ReferenceRates, WatchResult
 
 ALARM = 3  # the exit code: 1 is a bug, 2 is bad input
 
 
 def watch(
     ctx: typer.Context,
-    model: Model,
+    model: options.Model,
     data: Annotated[
         list[str] | None,
         typer.Argument(help="Tables with new rows, in the order in which they came."),
@@ -52,21 +63,19 @@ def watch(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Where a picture goes: .png.")] = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    trust: Trust = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    trust: options.Trust = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Tell which source contradicts the predictions more often than is usual.
 
     The exit code is 3 if there is an alarm.
     """
-    from .._support import print_line, print_warning
     from ..ensemble import failure_banner
-    from ..errors import InputError
     from ..tables import check_writable
     from ..watch import learn_usual_file, stored_rates, watch_files
     from ..workflow import open_model
@@ -77,9 +86,9 @@ def watch(
         if place is not None:
             check_writable(place, (suffix,))
     stored = open_model(model, tuple(trust or ()), jobs)
-    csv, verbose = csv_options(sep, decimal, encoding), int(not quiet)
+    csv, verbose = options.csv_options(sep, decimal, encoding), int(not quiet)
     if usual is not None:
-        clean = local_path(ctx, usual, "usual")
+        clean = options.local_path(ctx, usual, "usual")
         known = learn_usual_file(stored, clean, every or 1, csv, verbose)
         if not data:
             _show_usual(known, as_json)
@@ -92,19 +101,17 @@ def watch(
                 "--usual CLEAN, from rows that it was not fitted on"
             )
         known = kept
-    tables = [local_path(ctx, table) for table in data or ()]
+    tables = [options.local_path(ctx, table) for table in data or ()]
     is_new = state is not None and not state.exists()
     found = watch_files(
         stored, tables, known, false_alarms, every, time, state, csv, verbose=verbose
     )
     if out is not None:
-        from .._support import write_atomic
-
         write_atomic(out, found.png())
     cover = "this call" if state is None else "all calls with this state"
     warnings = failure_banner(len(stored.model.failures_), len(stored.model.estimators_))
     if as_json:
-        print_json(found.to_dict() | {"false_alarms_in": cover, "warnings": warnings})
+        options.print_json(found.to_dict() | {"false_alarms_in": cover, "warnings": warnings})
     else:
         for warning in warnings:
             print_warning(f"{warning}.")
@@ -119,19 +126,15 @@ def watch(
         raise typer.Exit(ALARM)
 
 
-def _show_usual(usual: Any, as_json: bool) -> None:
-    from .._support import print_line
-
+def _show_usual(usual: "ReferenceRates", as_json: bool) -> None:
     if as_json:
-        print_json(usual.to_dict())
+        options.print_json(usual.to_dict())
         return
     print_line(str(usual))
     print_line("Kept with the model.")
 
 
-def _show(found: Any, cover: str) -> None:
-    from .._support import percent, print_line, print_table, print_warning, probability
-
+def _show(found: "WatchResult", cover: str) -> None:
     rows = [
         [
             one.source,

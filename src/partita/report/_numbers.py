@@ -378,7 +378,7 @@ def _most_changed_first(line: JsonObject) -> tuple[bool, float]:
 
 
 def sweep_numbers(choice: Choice) -> JsonObject:
-    """Return the best curve of each size that a search tried, and what it recommends."""
+    """Return the curves of a search that was read from its file, and what it recommends."""
     objective, settings = choice.objective, choice.settings
     level = objective.level(choice.constant)
     curves = [

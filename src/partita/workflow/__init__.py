@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         open_model,
         open_prediction_table,
     )
-    from ._summary import TRAINING_ROWS, Summary, answer_text, percent
+    from ._summary import TRAINING_ROWS, Summary
     from ._training_table import TrainingTable, open_training
 
 __all__ = ["certify_parquet", "fit_parquet"]

@@ -1,7 +1,7 @@
 """Work on a Dask cluster: one task per submodel, on whichever worker is free.
 
 A worker that dies has its task retried by another. Workers must have the same libraries: others may
-fit other submodels from the same columns. What a task does is in ``_fit_parquet``.
+fit other submodels from the same columns.
 """
 
 import ctypes
@@ -14,21 +14,22 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, TypeAlias
 
 from sklearn import get_config
 
 from .. import __version__
-from .._support import log, on_one_thread, require
+from .._support import JsonObject, log, on_one_thread, require
 from ..errors import InputError, PartitaError, SubmodelError
 
+Client: TypeAlias = Any  # of distributed, which has no types
 LIBRARIES = ("numpy", "scikit-learn", "scipy", "skops", "pyarrow", "pandas", "lightgbm")
 PATIENCE = 10  # seconds to wait for a scheduler, and for its first worker
 CHECK_EVERY = 5  # seconds between checks whether there are workers
 
 
 def library_versions() -> dict[str, str | None]:
-    """What submodels depend on beside their data."""
+    """Return what submodels depend on beside their data."""
     found: dict[str, str | None] = {
         "partita": __version__,
         "python": ".".join(map(str, sys.version_info[:2])),
@@ -42,8 +43,8 @@ def library_versions() -> dict[str, str | None]:
 
 
 @contextmanager
-def connect(cluster: Any) -> Iterator[Any]:
-    """A client of a cluster that has workers, from its scheduler's address or from a client."""
+def connect(cluster: object) -> Iterator[Client]:
+    """Connect to a cluster that has workers, by its scheduler's address or by a client."""
     distributed = _distributed()
     if isinstance(cluster, distributed.Client):
         _check_workers(cluster)
@@ -63,7 +64,7 @@ def connect(cluster: Any) -> Iterator[Any]:
 
 
 def _check_address(address: Any) -> None:
-    """An error where nothing listens.
+    """Raise an error where nothing listens.
 
     A client that finds no scheduler would print a traceback once more when it is collected.
     """
@@ -75,9 +76,9 @@ def _check_address(address: Any) -> None:
 
 
 def run_on_cluster(
-    client: Any, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
+    client: Client, function: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]
 ) -> Iterator[Any]:
-    """``function(*job)`` for every job on the workers of a cluster, in the order they finish."""
+    """Yield ``function(*job)`` for every job on a cluster's workers, in the order they finish."""
     distributed, config, expected = _distributed(), get_config(), library_versions()
     futures = [
         client.submit(_task, config, expected, function, job, pure=False, retries=0) for job in jobs
@@ -97,7 +98,7 @@ def run_on_cluster(
 
 
 def _task(
-    config: dict[str, Any],
+    config: JsonObject,
     expected: dict[str, str | None],
     function: Callable[..., Any],
     job: tuple[Any, ...],
@@ -124,7 +125,7 @@ def _trim_memory() -> None:
 
 
 def _result(distributed: Any, finished: Any) -> Any:
-    """What a task returned; what went wrong on the cluster becomes one sentence."""
+    """Return what a task returned; a failure of the cluster becomes one sentence."""
     try:
         return finished.result()
     except PartitaError:
@@ -153,8 +154,8 @@ def _result(distributed: Any, finished: Any) -> Any:
         raise
 
 
-def _log_lost_workers(client: Any, already_logged: bool) -> bool:
-    """Whether all workers are gone; logged once. The work resumes when one comes."""
+def _log_lost_workers(client: Client, already_logged: bool) -> bool:
+    """Return whether all workers are gone, and log it once. The work resumes when one comes."""
     no_workers = client.status == "running" and not client.nthreads()
     if no_workers and not already_logged:
         log(
@@ -164,7 +165,7 @@ def _log_lost_workers(client: Any, already_logged: bool) -> bool:
     return no_workers
 
 
-def _check_workers(client: Any) -> None:
+def _check_workers(client: Client) -> None:
     address = client.scheduler.address
     try:
         client.wait_for_workers(1, timeout=PATIENCE)

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from sklearn.compose import make_column_selector, make_column_transformer
@@ -21,7 +20,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from .._support import require
+from .._support import Estimator, require
 from ..ensemble import (
     TableBoostingClassifier,
     TableBoostingRegressor,
@@ -44,12 +43,12 @@ MOST_CATEGORIES = 50  # a text column becomes at most this many columns of zeros
 
 
 def chosen_name(name: str, method: str) -> str:
-    """The name itself, or for "auto" what a method takes by default."""
+    """Return the name itself, or for "auto" what a method takes by default."""
     return DEFAULTS[method] if name == AUTO else name
 
 
-def named_estimator(name: str, task: Task) -> Any:
-    """The estimator that a name stands for; None for "auto"."""
+def named_estimator(name: str, task: Task) -> Estimator:
+    """Return the estimator that a name stands for; None for "auto"."""
     if name == AUTO:
         return None
     if name in FOR_TABLES:
@@ -76,8 +75,8 @@ def named_estimator(name: str, task: Task) -> Any:
     return estimator
 
 
-def named_fallback(name: str, task: Task) -> Any:
-    """The estimator behind a partition's vote that a name stands for."""
+def named_fallback(name: str, task: Task) -> Estimator:
+    """Return the estimator behind a partition's vote that a name stands for."""
     if task.name != "classification":
         raise InputError(
             "fallback answers with a label, and the target holds numbers: leave it out"
@@ -86,7 +85,7 @@ def named_fallback(name: str, task: Task) -> Any:
 
 
 def code_hash(name: str) -> str | None:
-    """The sha256 of the file that ``module:Class`` comes from: other code, other estimator."""
+    """Hash the file that ``module:Class`` comes from: other code, other estimator."""
     if ":" not in name:
         return None
     _own_estimator(name)
@@ -96,8 +95,8 @@ def code_hash(name: str) -> str | None:
     return hashlib.sha256(Path(source).read_bytes()).hexdigest()
 
 
-def code_of(estimator: Any) -> dict[str, str]:
-    """Hashes of the code that an estimator's classes and functions come from, by module.
+def code_of(estimator: Estimator) -> dict[str, str]:
+    """Hash the code that an estimator's classes and functions come from, by module.
 
     Of a package without a version all files count, of any other its version and those modules.
     """
@@ -124,8 +123,8 @@ def code_of(estimator: Any) -> dict[str, str]:
     return found
 
 
-def _code_of_module(part: Any) -> dict[str, str]:
-    """The hash of the code that a class or function comes from; nothing of Python's own."""
+def _code_of_module(part: Estimator) -> dict[str, str]:
+    """Hash the code that a class or function comes from; nothing of Python's own."""
     module = str(getattr(part, "__module__", None) or "builtins")
     package = module.partition(".")[0]
     if package in sys.stdlib_module_names and package != "__main__":
@@ -147,8 +146,8 @@ def _code_of_module(part: Any) -> dict[str, str]:
     return found | {f"{module}.{part.__qualname__}": hashlib.sha256(source.encode()).hexdigest()}
 
 
-def _numbers_and_texts() -> Any:
-    """For linear models: imputed and scaled numbers, and one column per frequent text."""
+def _numbers_and_texts() -> Estimator:
+    """Impute and scale numbers, and make one column per frequent text, for linear models."""
     numbers = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
     )
@@ -159,8 +158,8 @@ def _numbers_and_texts() -> Any:
     )
 
 
-def _lightgbm(task: Task) -> Any:
-    """Texts become codes, then the booster.
+def _lightgbm(task: Task) -> Estimator:
+    """Make codes of texts, then boost.
 
     It gets an array, since it refuses column names with characters that JSON uses.
     """
@@ -181,8 +180,8 @@ def _lightgbm(task: Task) -> Any:
     return make_pipeline(columns.set_output(transform="default"), booster)
 
 
-def _own_estimator(name: str) -> Any:
-    """What ``module:Class`` makes; the module may lie in the current folder."""
+def _own_estimator(name: str) -> Estimator:
+    """Make what ``module:Class`` names; the module may lie in the current folder."""
     module, colon, attribute = name.partition(":")
     if not (module and colon and attribute):
         raise InputError(

@@ -7,11 +7,12 @@ same.
 """
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from sklearn import get_config
 
@@ -140,7 +141,7 @@ def fit_training(
     batch_rows: int | None = None,
     estimator: str | None = None,
 ) -> tuple[Ensemble, Path]:
-    """Fit and store; the ensemble without its submodels, and the folder that has all of it.
+    """Fit and store; return the ensemble without its submodels, and the folder that has all of it.
 
     ``estimator``: what the estimator is called in the manifest.
     """
@@ -171,120 +172,37 @@ def fit_training(
     check_batches(plan, batch_rows)
     name = estimator or type(plan.estimator).__name__
     about = training.about(name, {"footers": footers_of(path)})
-    data = TrainingData.of(training)
+    tasks = SubmodelTasks.of(training, plan, batch_rows)
     with nullcontext() if cluster is None else connect(cluster) as client:
         place.begin(_resume_key(model, plan, about, training, batch_rows))
-        submodels = _fit_missing(plan, data, place, batch_rows, client, model)
+
+        def run(task: Callable[..., Any], jobs: Sequence[tuple[Any, ...]]) -> Iterable[Any]:
+            if client is None:
+                return run_each(task, jobs, model.n_jobs, len(jobs), "", 0)
+            return run_on_cluster(client, task, jobs)
+
+        stored = {t: found for t in range(len(plan)) if (found := place.find(t)) is not None}
+        if stored and model.verbose:
+            log(f"{len(stored)} of {len(plan)} submodels were finished by an earlier run")
+        jobs = [(place, t) for t in range(len(plan)) if t not in stored]
+        enabled = bool(model.verbose and jobs)
+        with Progress("fitted", len(plan), "submodels", len(stored), enabled) as progress:
+            for submodel in run(tasks.fit_and_store, jobs):
+                place.wait_for(submodel)
+                stored[submodel.t] = submodel
+                progress.update(len(stored))
+        submodels = [stored[t] for t in range(len(plan))]
         causes = [one.failure for one in submodels if one.failure is not None]
         model.warnings_ = warn_of_failures(causes, len(plan))
-        _check_refits(plan, data, submodels, batch_rows, client, model.n_jobs)
+        # fit a few again, beside others than the first time: they must be the same files
+        again = [(t,) for t in canaries(len(plan), tasks.n_rows)]
+        for t, found in run(tasks.refit_hash, again):  # in the order in which they finish
+            if found != submodels[t].sha256:
+                raise SoundnessError(
+                    f"{plan.names[t]} differs when it is fitted again on the same columns, so no "
+                    f"radius would hold: {CANARY_CURE}"
+                )
     return model, place.finish(model, submodels, about)
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Where a task finds the training table, and how it reads it.
-
-    Attributes
-    ----------
-    path : str
-        The same on all workers.
-    schema : Schema
-        The columns.
-    split : (column, value) or None
-        Which rows are meant.
-    n_rows : int
-        How many rows there were when the fit began.
-    changes : str
-        When its files were last written before the fit began (``changes_of``).
-    """
-
-    path: str
-    schema: Schema
-    split: Split | None
-    n_rows: int
-    changes: str
-
-    @classmethod
-    def of(cls, training: TrainingTable) -> "TrainingData":
-        """Where the tasks of a fit find this table."""
-        path = str(training.file.path.absolute())
-        split, n_rows = training.split, training.file.n_rows
-        return cls(path, training.schema, split, n_rows, training.changes)
-
-    def open(self) -> tuple[FileTable, Array]:
-        """The table, of which nothing is read yet, and the target."""
-        if not Path(self.path).exists():
-            raise InputError(
-                f"data {self.path!r} does not exist on {socket.gethostname()!r}: all workers must "
-                "see it under the same path"
-            )
-        file = open_file(self.path, split=self.split)
-        for name in [*self.schema.kinds, str(self.schema.target)]:
-            file.check_column(name, "data")
-        table = file.table(self.schema.kinds)
-        if table.n_rows != self.n_rows:
-            raise InputError(
-                f"data {self.path!r} has {table.n_rows} rows, and had {self.n_rows} when the fit "
-                "began: it must not change"
-            )
-        y = self.schema.read_target(file)
-        self.check_unchanged()
-        return table, y
-
-    def check_unchanged(self) -> None:
-        """Refuse a table that has changed since the fit began."""
-        check_unchanged(self.path, self.changes)
-
-
-def _fit_missing(
-    plan: Plan,
-    data: TrainingData,
-    place: UnfinishedModel,
-    batch_rows: int | None,
-    client: object,
-    model: Ensemble,
-) -> list[StoredSubmodel]:
-    """Fit the submodels that are not stored yet; returns all of them, in order."""
-    stored = {t: found for t in range(len(plan)) if (found := place.find(t)) is not None}
-    if stored and model.verbose:
-        log(f"{len(stored)} of {len(plan)} submodels were finished by an earlier run")
-    jobs = [(plan, data, place, t, batch_rows) for t in range(len(plan)) if t not in stored]
-    results = (
-        run_each(fit_and_store, jobs, model.n_jobs, len(jobs), "fitted", 0)
-        if client is None
-        else run_on_cluster(client, fit_and_store, jobs)
-    )
-    enabled = bool(model.verbose and jobs)
-    with Progress("fitted", len(plan), "submodels", len(stored), enabled) as progress:
-        for submodel in results:
-            place.wait_for(submodel)
-            stored[submodel.t] = submodel
-            progress.update(len(stored))
-    return [stored[t] for t in range(len(plan))]
-
-
-def _check_refits(
-    plan: Plan,
-    data: TrainingData,
-    submodels: list[StoredSubmodel],
-    batch_rows: int | None,
-    client: object,
-    n_jobs: int | None,
-) -> None:
-    """Fit a few submodels again, beside others than the first time: they must be the same files."""
-    jobs = [(plan, data, t, batch_rows) for t in canaries(len(plan), data.n_rows)]
-    hashes = (
-        run_each(refit_hash, jobs, n_jobs, len(jobs), "", 0)
-        if client is None
-        else run_on_cluster(client, refit_hash, jobs)
-    )
-    for t, found in hashes:  # in the order in which a cluster finishes them
-        if found != submodels[t].sha256:
-            raise SoundnessError(
-                f"{plan.names[t]} differs when it is fitted again on the same columns, so no "
-                f"radius would hold: {CANARY_CURE}"
-            )
 
 
 def _resume_key(
@@ -294,7 +212,7 @@ def _resume_key(
     training: TrainingTable,
     batch_rows: int | None,
 ) -> JsonObject:
-    """Everything that the submodels depend on: where any of it differs, they would."""
+    """Return everything that the submodels depend on: where any of it differs, they would."""
     facts = to_manifest(model, {})
     del facts["stored"]  # the time of day decides nothing, nor do threads and progress
     for name in ("n_jobs", "verbose"):
@@ -311,24 +229,76 @@ def _resume_key(
     }
 
 
-def fit_and_store(
-    plan: Plan, data: TrainingData, place: UnfinishedModel, t: int, batch_rows: int | None
-) -> StoredSubmodel:
-    """Fit submodel t on its own columns and write it to the store."""
-    stored = place.find(t)  # by a worker that died before it could report it
-    if stored is not None:
-        return stored
-    return place.add(t, _fit(plan, data, t, batch_rows))
+@dataclass(frozen=True)
+class SubmodelTasks:
+    """Tasks that each fit a submodel, on whichever worker, and where they find the table.
 
+    Attributes
+    ----------
+    plan : Plan
+        What is fitted.
+    batch_rows : int or None
+        Rows per batch, for estimators with ``partial_fit``.
+    path : str
+        The training table, under the same path on all workers.
+    schema : Schema
+        Its columns.
+    split : (column, value) or None
+        Which rows are meant.
+    n_rows : int
+        How many rows there were when the fit began.
+    changes : str
+        When its files were last written before the fit began (``changes_of``).
+    """
 
-def refit_hash(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> tuple[int, str]:
-    """Fit submodel t again; t, and the hash of its file, which must be the same."""
-    return t, stored_estimator(submodel_name(t), _fit(plan, data, t, batch_rows)).sha256
+    plan: Plan
+    batch_rows: int | None
+    path: str
+    schema: Schema
+    split: Split | None
+    n_rows: int
+    changes: str
 
+    @classmethod
+    def of(cls, training: TrainingTable, plan: Plan, batch_rows: int | None) -> "SubmodelTasks":
+        """Return the tasks of a fit on this table."""
+        file, schema = training.file, training.schema
+        path = str(file.path.absolute())
+        return cls(plan, batch_rows, path, schema, training.split, file.n_rows, training.changes)
 
-def _fit(plan: Plan, data: TrainingData, t: int, batch_rows: int | None) -> object:
-    table, y = data.open()
-    with exclusive(plan.serial):
-        fitted: object = fit_submodel(plan, table, plan.encode_target(y), t, batch_rows)
-    data.check_unchanged()  # before the submodel counts as one of this table
-    return fitted
+    def open(self) -> tuple[FileTable, Array]:
+        """Open the table, of which nothing is read yet, and read the target."""
+        if not Path(self.path).exists():
+            raise InputError(
+                f"data {self.path!r} does not exist on {socket.gethostname()!r}: all workers must "
+                "see it under the same path"
+            )
+        file = open_file(self.path, split=self.split)
+        for name in [*self.schema.kinds, str(self.schema.target)]:
+            file.check_column(name, "data")
+        table = file.table(self.schema.kinds)
+        if table.n_rows != self.n_rows:
+            raise InputError(
+                f"data {self.path!r} has {table.n_rows} rows, and had {self.n_rows} when the fit "
+                "began: it must not change"
+            )
+        y = self.schema.read_target(file)
+        check_unchanged(self.path, self.changes)
+        return table, y
+
+    def fit_and_store(self, place: UnfinishedModel, t: int) -> StoredSubmodel:
+        """Fit submodel t on its own columns and write it to the store."""
+        stored = place.find(t)  # by a worker that died before it could report it
+        return place.add(t, self._fit(t)) if stored is None else stored
+
+    def refit_hash(self, t: int) -> tuple[int, str]:
+        """Fit submodel t again; return t and the hash of its file, which must be the same."""
+        return t, stored_estimator(submodel_name(t), self._fit(t)).sha256
+
+    def _fit(self, t: int) -> object:
+        table, y = self.open()
+        with exclusive(self.plan.serial):
+            target = self.plan.encode_target(y)
+            fitted: object = fit_submodel(self.plan, table, target, t, self.batch_rows)
+        check_unchanged(self.path, self.changes)  # before the submodel counts as one of this table
+        return fitted

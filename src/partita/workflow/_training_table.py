@@ -1,9 +1,10 @@
 """The table that ``partita fit`` and ``partita choose`` learn from: columns, target, units.
 
-``TrainingTable.ensemble`` says what is to be fitted. The rows of every submodel may depend on
-columns that no attacker reaches, and on nothing else. A partition may be learnt from trusted
-reference rows, and a search learns and judges its settings on these alone. They must not be rows
-of the training table: an attacker could change those, and with them what is learnt.
+``TrainingTable.ensemble`` describes what is to be fitted. The rows of every submodel may depend on
+columns that no attacker reaches, and on nothing else. Trusted reference rows come from a file of
+their own: a partition is learnt from them, and a search learns and judges its settings on them
+alone. They must not be rows of the training table: an attacker could change those, and with them
+what is learnt.
 """
 
 from collections.abc import Sequence
@@ -11,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from .._support import Array, Estimator, JsonObject, PathLike
-from ..ensemble import FittedEnsemble
+from .._support import Array, JsonObject, PathLike
+from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError
 from ..partition import Informed, UnitsFile, read_units
 from ..rules import Rule
@@ -41,15 +42,15 @@ class Reference:
     sha256: str
 
     def partition(self, names: Sequence[str]) -> Informed:
-        """The partition of a table with these columns."""
+        """Return the partition of a table with these columns."""
         return Informed(self.table.take_all()[list(names)], self.y, self.exchanges)
 
     def with_rows(self, rows: Array) -> "Reference":
-        """Some of the rows."""
+        """Return some of the rows."""
         return replace(self, table=self.table.with_rows(rows), y=self.y[rows])
 
     def about(self) -> JsonObject:
-        """What the stored model remembers of it."""
+        """Return what the stored model remembers of it."""
         return {
             "name": self.name,
             "rows": len(self.y),
@@ -106,7 +107,7 @@ class TrainingTable:
 
     @property
     def schema(self) -> Schema:
-        """What other tables must look like to go with this one."""
+        """Return what other tables must look like to go with this one."""
         kind = self.file.kind(self.target)
         ignore = self.units_file.ignore
         return Schema(self.table.kinds, ignore, self.target, kind, self.task, self.csv)
@@ -116,7 +117,7 @@ class TrainingTable:
         check_unchanged(self.file.path, self.changes)
 
     def with_reference(self, path: PathLike, exchanges: int = 0) -> "TrainingTable":
-        """The same table, with trusted reference rows in a file."""
+        """Return the table with trusted reference rows from another file."""
         reference = read_reference(self.schema, self.file.path, self.y, path, exchanges)
         return replace(self, reference=reference)
 
@@ -128,8 +129,8 @@ class TrainingTable:
         seed: int,
         verbose: int = 1,
         **more: Any,
-    ) -> Estimator:
-        """The ensemble to fit on this table; ``more``: further settings of it.
+    ) -> Ensemble:
+        """Make the ensemble to fit on this table; ``more``: further settings of it.
 
         A submodel that fails on its columns casts a fixed vote, so that proofs cover crashes.
         """
@@ -138,13 +139,13 @@ class TrainingTable:
 
     def leave_out_ensemble(
         self, estimator: str, radius: int, seed: int, verbose: int = 1, **more: Any
-    ) -> Estimator:
-        """The ensemble that leaves units out, for a proof against ``radius`` of them."""
+    ) -> Ensemble:
+        """Make the ensemble that leaves units out, for a proof against ``radius`` of them."""
         settings = self._settings(estimator, seed, verbose)
         return self.task.leave_out_ensemble(radius=radius, **settings, **more)
 
     def _settings(self, estimator: str, seed: int, verbose: int) -> JsonObject:
-        """What ensembles of both methods have in common."""
+        """Return what ensembles of both methods have in common."""
         return {
             "estimator": named_estimator(estimator, self.task),
             "partition": self.reference.partition(self.table.names)
@@ -164,7 +165,7 @@ class TrainingTable:
         model: FittedEnsemble | None = None,
         fallback: str | None = None,
     ) -> JsonObject:
-        """What the stored model remembers of its data.
+        """Return what the stored model remembers of its data.
 
         ``hashes``: what tells the table from others; by default the hash of its content.
         ``model``: the fitted model, for what must be said wherever it is used. ``fallback``: the
@@ -306,7 +307,7 @@ def read_reference(
 
 
 def _is_same_file(one: Path, other: Path) -> bool:
-    """Whether two tables are one file, or copies; a large one is read only if it could be one."""
+    """Compare two tables by place and content; a large one is read only if it could be a copy."""
     if one.is_file() and other.is_file() and one.stat().st_size != other.stat().st_size:
         return False
     return one.resolve() == other.resolve() or sha256_of(one) == sha256_of(other)
