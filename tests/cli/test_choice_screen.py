@@ -50,6 +50,20 @@ def test_json_has_the_frontier_and_a_wish_moves_the_point(partita, wine, tmp_pat
     assert found["accuracy=0.97"]["best"]["accuracy"] >= 0.97
 
 
+@pytest.mark.parametrize("radius", [(), ("--radius", 1, "--groups", "5")])
+def test_one_model_that_fails_is_unknown(radius, partita, wine, tmp_path, monkeypatch):
+    monkeypatch.setattr("partita.selection._search.fit_full_model", lambda *_: None)
+    arguments = ["choose", wine, "--target", "target", "--estimator", NAIVE, "--submodels", "3"]
+    for out in ("first", "second"):
+        code, text, _ = partita(*arguments, *radius, "--out", tmp_path / out)
+        assert code == 0
+        (line,) = (line for line in text.splitlines() if "one model on all columns, no" in line)
+        assert set(line.split("one")[0].split()) <= {"0", "-"}
+        assert ("so the price of the proof is not known" in text) == bool(radius)
+    content = json.loads((tmp_path / "first" / "choice.json").read_bytes())
+    assert content["one_model"]["accuracy"] is None
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -131,7 +131,7 @@ def choose(
     """
     from ..errors import InputError
     from ..selection import Grid, Objective, Trial, choose_file
-    from ..workflow import ON_REFERENCE, ON_TRAINING, open_training
+    from ..workflow import open_training
     from ._choose_screen import show_choice
 
     if groups is not None and radius is None:
@@ -153,11 +153,7 @@ def choose(
     given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
     given |= {"--reference": reference, "--exchanges": exchanges}
     given |= {"--sep": sep, "--decimal": decimal, "--encoding": encoding}
-    given["--chosen"] = ON_TRAINING if reference is None else ON_REFERENCE
-    words = [
-        str(word)
-        for option, value in given.items()
-        if value not in (None, "auto", 0)
-        for word in (option, value)
-    ]
+    given = {one: value for one, value in given.items() if value not in (None, "auto", 0)}
+    given["--chosen"] = choice.chosen
+    words = [str(word) for pair in given.items() for word in pair]
     show_choice(choice, out, ["partita", "fit", data, "--target", target, *words])

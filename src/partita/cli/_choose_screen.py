@@ -2,13 +2,13 @@
 
 import math
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from .._support import answer_text, print_line, print_table, print_warning
 from ..selection import Choice, Objective
 
-SHARES = {"accuracy": "accuracy", "mean recall": "balanced", "lowest": "lowest"}  # of all labels
+SHARES = [("accuracy", "accuracy"), ("mean recall", "balanced"), ("lowest", "lowest")]
 
 
 def show_choice(choice: Choice, out: Path, command: Sequence[str]) -> None:
@@ -32,11 +32,7 @@ def show_choice(choice: Choice, out: Path, command: Sequence[str]) -> None:
         print_warning(f"With the recommended setting {warning}.")
     if best is None:
         print_warning(f"NO SETTING IS RECOMMENDED: {choice.reason}.")
-    always = f"always answering {common}"
-    if choice.radius is None:
-        _show_radii(choice, always)
-    else:
-        _show_frontier(choice, choice.radius, always)
+    _show_table(choice, f"always answering {common}")
     number, _, kind = choice.counts.partition(" ")
     print_line(
         f"Measured on {choice.rows:,} held-out rows: {choice.about['held_out_how']}. A radius "
@@ -63,76 +59,65 @@ def show_choice(choice: Choice, out: Path, command: Sequence[str]) -> None:
         radius = min(1, len(choice.by_radius) - 1)
     else:
         price = round(100 * (choice.one_model["accuracy"] - best.accuracy), 1)
-        costs = (
-            f"the price of the proof is {price:.1f} points of accuracy"
-            if price > 0
-            else "the proof costs no accuracy on these rows"
-        )
+        costs = "one model on all columns failed, so the price of the proof is not known"
+        if price > 0:
+            costs = f"the price of the proof is {price:.1f} points of accuracy"
+        elif price <= 0:
+            costs = "the proof costs no accuracy on these rows"
         print_line(f"Recommended ({choice.reason}): {costs}.")
     words = [*command, *shlex.split(best.fit_options), "--out", "model"]
     print_line(f"Next, for r = {radius}: {shlex.join(words)}")
 
 
-def _show_radii(choice: Choice, always: str) -> None:
-    """One line per radius, between one model on all columns and the best constant answer."""
-    columns = _columns(choice.objective)
-    rows = [["0", *_cells(choice.one_model, columns), "one model on all columns, no proof"]]
-    for radius, one in enumerate(choice.by_radius):
-        entry = choice.objective.entry(one, radius)
-        rows.append([str(radius), *_cells(entry, columns), one.fit_options])
-    # a constant has no row of any other label
-    rows.append(["any", *_cells({"lowest": 0.0, **choice.constant}, columns), always])
-    print_table(
-        f"Best {choice.objective.words} at each radius r, in %",
-        ["r", *columns, "options of partita fit"],
-        rows,
-        first_text=len(columns) + 1,
-    )
+def _show_table(choice: Choice, always: str) -> None:
+    """Print the settings between one model on all columns and the best constant answer.
 
-
-def _columns(objective: Objective) -> dict[str, str]:
-    """The columns of shares, by heading; what settings are compared by comes first."""
-    if objective.task == "regression":
-        return {"right": "accuracy"}
-    if objective.by_accuracy:
-        return SHARES
-    if objective.label is None:
-        return {name: SHARES[name] for name in ("mean recall", "lowest", "accuracy")}
-    # what is bought, and what it costs
-    return {"recall": "score", "precision": "precision"} | {
-        name: SHARES[name] for name in ("accuracy", "mean recall")
-    }
-
-
-def _show_frontier(choice: Choice, radius: int, always: str) -> None:
-    """The frontier of both methods, and the recommended setting if it lies inside."""
-    labels = choice.objective.task == "classification"
-    names = ["accuracy", "certified"] + ["balanced", "certified_balanced"] * labels
-    columns = dict(zip(names, names, strict=True))
-    rows = [[*_cells(choice.one_model, columns), "one model on all columns, no proof"]]
-    shown = list(choice.frontier)
-    if choice.best is not None and choice.best not in shown:
-        shown.append(choice.best)
-    for one in sorted(shown, key=lambda one: -one.accuracy):
-        star = "  (recommended)" if one is choice.best else ""
-        rows.append([*_cells(one.as_dict(), columns), one.fit_options + star])
-    certified = {"certified": "accuracy", "certified_balanced": "balanced"}
-    constant = choice.constant | {name: choice.constant[at] for name, at in certified.items()}
-    rows.append([*_cells(constant, columns), always])
-    headings = ["right", f"r={radius}"] + ["recall", f"r={radius}"] * labels
-    recall = ", and mean recall" * labels
-    print_table(
-        f"Right now and whatever {radius} of the {choice.counts} say{recall}, in % of "
-        f"{choice.rows:,} rows: the frontier of both methods",
-        [*headings, "options of partita fit"],
-        rows,
-        first_text=len(headings),
-    )
-
-
-def _cells(one: Mapping[str, object], columns: Mapping[str, str]) -> list[str]:
-    shares = [one.get(key) for key in columns.values()]
-    return [
-        f"{100 * share:.1f}" if isinstance(share, float) and math.isfinite(share) else "-"
-        for share in shares
+    Without a radius, one line per radius; with one, the frontier of both methods and the
+    recommended setting, if it lies inside.
+    """
+    objective, radius, constant = choice.objective, choice.radius, choice.constant
+    lines = [("0", choice.one_model, "one model on all columns, no proof")]
+    if radius is None:
+        title, columns = f"Best {objective.words} at each radius r, in %", _columns(objective)
+        lines += [
+            (str(r), objective.entry(one, r), one.fit_options)
+            for r, one in enumerate(choice.by_radius)
+        ]
+    else:
+        columns, recall = [("right", "accuracy"), (f"r={radius}", "certified")], ""
+        if objective.task == "classification":
+            columns += [("recall", "balanced"), (f"r={radius}", "certified_balanced")]
+            recall = ", and mean recall"
+        title = (
+            f"Right now and whatever {radius} of the {choice.counts} say{recall}, in % of "
+            f"{choice.rows:,} rows: the frontier of both methods"
+        )
+        shown = dict.fromkeys([*choice.frontier, *([choice.best] if choice.best else [])])
+        for one in sorted(shown, key=lambda one: -one.accuracy):
+            star = "  (recommended)" if one is choice.best else ""
+            lines.append(("", one.as_dict(), one.fit_options + star))
+    # a constant is certified at every radius, and has no row of any other label
+    proven = {"certified": constant["accuracy"], "certified_balanced": constant["balanced"]}
+    lines.append(("any", {"lowest": 0.0} | proven | constant, always))
+    leads = [[lead] if radius is None else [] for lead, _, _ in lines]
+    headings = ["r"] * (radius is None) + [heading for heading, _ in columns]
+    rows = [
+        [*lead, *(_cell(values.get(key)) for _, key in columns), text]
+        for lead, (_, values, text) in zip(leads, lines, strict=True)
     ]
+    print_table(title, [*headings, "options of partita fit"], rows, first_text=len(headings))
+
+
+def _columns(objective: Objective) -> list[tuple[str, str]]:
+    """The columns of shares at each radius; what settings are compared by comes first."""
+    if objective.task == "regression":
+        return [("right", "accuracy")]
+    accuracy, *recalls = SHARES
+    if objective.label is None:
+        return SHARES if objective.by_accuracy else [*recalls, accuracy]
+    # what is bought, and what it costs
+    return [("recall", "score"), ("precision", "precision"), accuracy, recalls[0]]
+
+
+def _cell(share: object) -> str:
+    return f"{100 * share:.1f}" if isinstance(share, float) and math.isfinite(share) else "-"

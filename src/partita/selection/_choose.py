@@ -173,7 +173,9 @@ def choose(
     partition = task.ensemble(estimator, **common)
     leave_out = task.leave_out_ensemble(estimator, max_models=max_models, **common)
     if reference is not None:
-        pairs = _reference_rows(task, reference, X, (X_valid, y_valid), random_state)
+        pairs: list[tuple[Rows, ...]] = _reference_rows(
+            task, reference, X, (X_valid, y_valid), random_state
+        )
     else:
         given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid}
         for name, value in given.items():
@@ -250,7 +252,7 @@ def _reference_rows(
     X: TableLike,
     valid: tuple[TableLike, object],
     random_state: int,
-) -> list[tuple[Rows, Rows]]:
+) -> list[tuple[Rows, ...]]:
     """Split a trusted sample into rows to learn from and rows to judge by, several times.
 
     X serves to warn of rows that are in both; nothing is learnt from it.
@@ -276,12 +278,10 @@ def _reference_rows(
             f"reference has {table.n_rows} rows and {len(y_ref)} labels or numbers: give one for "
             "each row"
         )
-    splits = reference_splits(y_ref, task, random_state)
-    learn, held = (
-        [(_safe_indexing(X_ref, rows), y_ref[rows]) for rows in part]
-        for part in zip(*splits, strict=True)
-    )
-    return list(zip(learn, held, strict=True))
+    return [
+        tuple((_safe_indexing(X_ref, rows), y_ref[rows]) for rows in split)
+        for split in reference_splits(y_ref, task, random_state)
+    ]
 
 
 @dataclass(frozen=True)
@@ -353,9 +353,9 @@ def choose_table(
     training = replace(rows[0].training, reference=reference)
     splits = []
     for one in rows:
-        names = trial.estimator, trial.seed, verbose
-        partition = one.training.ensemble(names[0], task.rule(None), "auto", *names[1:])
-        leave_out = one.training.leave_out_ensemble(names[0], radius or 1, *names[1:])
+        name, seed = trial.estimator, trial.seed
+        partition = one.training.ensemble(name, task.rule(None), "auto", seed, verbose)
+        leave_out = one.training.leave_out_ensemble(name, radius or 1, seed, verbose)
         for ensemble in (partition, leave_out):
             ensemble.set_params(n_jobs=jobs)
         splits.append(Split(partition, leave_out, (one.learn, one.y), (one.table, one.truth)))
