@@ -163,7 +163,7 @@ def test_the_advice_of_the_page_is_what_its_sweep_recommends(tmp_path):
         line
         for kind, code in blocks
         if kind == "sh"
-        for line in code.splitlines()
+        for line in code.replace("\\\n    ", "").splitlines()
         if line.startswith("partita fit")
     )
     assert f"Next, for r = 1: {fitted}" in table

@@ -1,9 +1,9 @@
 """Rows to learn from and rows to judge settings by: of one table, of two, or of a trusted sample.
 
 They are drawn at random, the last ones, whole groups, or a table of their own; or both parts are
-drawn from a trusted reference, several times. A random split
-promises too much wherever rows resemble their neighbours (hours of one day, visits of one patient):
-a model that has seen the neighbours knows the answer.
+drawn from a trusted reference, several times. A random split promises too much wherever rows
+resemble their neighbours (hours of one day, visits of one patient): a model that has seen the
+neighbours knows the answer.
 """
 
 import re
