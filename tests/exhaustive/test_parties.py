@@ -34,7 +34,7 @@ def answered(options, choices, classes, **settings):
 def check(holds, radius, choices, n_options, identities=None):
     """No attack on at most ``radius`` parties breaks a row; ``holds(row, others)`` judges.
 
-    Whoever owns a party owns the answers at all positions with its identity."""
+    The owner of a party owns the answers at all positions with its identity."""
     n_parties = choices.shape[1]
     place = n_options ** np.arange(n_parties)[::-1]
     own = np.arange(n_parties) if identities is None else np.array(identities)

@@ -82,7 +82,7 @@ def server(model, log, **settings):
 
 
 def strict(answer):
-    """A body, read by somebody who knows no NaN."""
+    """Read a body strictly: without NaN."""
     return json.loads(
         answer.content, parse_constant=lambda token: pytest.fail(f"{token} is no JSON")
     )

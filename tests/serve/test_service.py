@@ -8,7 +8,7 @@ from partita.serve._app import Service, new_app
 from partita.serve._metrics import Metrics
 from partita.serve._settings import Settings
 
-from .client import ask, refused
+from .client import CANCER, ask, refused, rows_of, strict
 
 OWN = "of-another-kind"
 
@@ -41,3 +41,25 @@ def test_hosts_that_are_allowed_are_known_beside_this_machine(classifier):
     for wrong in ("https://models.example", "a/b", ""):
         with pytest.raises(InputError, match=r"allowed_hosts holds .*, which is not a host"):
             serve.make_app(classifier, allowed_hosts=[wrong])
+
+
+def test_first_ready_fails_then_new_requests_are_refused(classifier):
+    app, rows = serve.make_app(classifier), {"rows": rows_of(CANCER[:1])}
+    life = app.state.service
+
+    def probes():
+        return [ask(app, b"", path, "GET").status_code for path in ("/live", "/ready", "/health")]
+
+    assert probes() == [200, 200, 200]
+    assert strict(ask(app, b"", "/ready", "GET")) == {"status": "ready"}
+    life.ready = False
+    assert probes() == [200, 503, 200]
+    still = ask(app, rows)
+    assert (still.status_code, still.headers["connection"]) == (200, "close")
+    life.refuses_new = True
+    answer = ask(app, rows)
+    refused(answer, 503, "the service is stopping")
+    assert answer.headers.get_list("connection") == ["close"]
+    assert int(answer.headers["retry-after"]) >= 1
+    assert probes() == [200, 503, 200]
+    assert ask(app, b"", "/metrics", "GET").status_code == 200

@@ -85,7 +85,7 @@ class Service:
     settings : Settings
         Limits, and the hosts that requests may be for.
     keys : Keys
-        Who may ask; without any, everybody may.
+        What requests need; without any, nothing.
     log : RequestLog, optional
         Where requests are logged.
     ready, refuses_new : bool

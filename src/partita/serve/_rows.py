@@ -152,7 +152,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str | None, object]:
 
 
 def _whole_number(digits: str) -> int | float:
-    """JSON has one kind of number: one too large for a float is infinite, however it is written."""
+    """Read a whole number: JSON has one kind, and one too large for a float is infinite."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 

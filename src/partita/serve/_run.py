@@ -179,7 +179,7 @@ def run(
         sockets = [opened.enter_context(bound) for bound in bind_sockets(host, port)]
         worker = Worker.of(settings, sockets)
         if token is None and api_keys is None and not is_loopback(host):
-            log(f"warning: other machines can reach {host}, and there is no token: anybody may ask")
+            log(f"warning: other machines can reach {host}, and there is no token: all may ask")
         if workers == 1:
             worker(0, None, worker.say_running)
             return

@@ -172,7 +172,7 @@ def coordinator_app(file: PartiesFile, service: Service) -> FastAPI:
     merged: set[int] = set()
     app = new_app(service)
     app.state.warnings = [
-        f"the party {party.name!r} is asked without TLS: whoever is on the way can read its key "
+        f"the party {party.name!r} is asked without TLS: others on the way can read its key "
         "and write its ballots"
         for party in federation.parties
         if not party.is_encrypted and not is_loopback(party.place[0])

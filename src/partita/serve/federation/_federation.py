@@ -106,7 +106,7 @@ class Federation:
 
     Examples
     --------
-    Nobody listens there, and nothing is proven:
+    No party answers there, and nothing is proven:
 
     >>> from partita.serve import Federation, Party
     >>> parties = [Party(f"clinic {k}", f"http://127.0.0.1:{k}") for k in (1, 2, 3)]

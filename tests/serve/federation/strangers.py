@@ -72,7 +72,7 @@ def strangers(*speakers):
 
 
 def says(content):
-    """Whoever always sends these bytes."""
+    """Always send these bytes."""
     return lambda connection, head, keys: connection.sendall(content)
 
 
@@ -88,7 +88,7 @@ def party(secret, classes, ballot):
 
 
 def redirects(address):
-    """Whoever sends everybody to another address."""
+    """Redirect to another address."""
     return says(plain(b"", "307 Temporary Redirect", f"Location: {address}/ballot\r\n"))
 
 
@@ -124,7 +124,7 @@ def relay(address):
 
 
 def votes(classes, ballot):
-    """Whoever has one ballot for every key."""
+    """Have one ballot for every key."""
     return lambda connection, head, keys: connection.sendall(answer(classes, [ballot] * len(keys)))
 
 
@@ -137,7 +137,7 @@ def late(seconds, speak):
 
 
 def dripping(content, pause=0.05):
-    """Whoever sends a byte now and then, each well within any time-out for one read."""
+    """Send a byte now and then, each well within any time-out for one read."""
 
     def drip(connection, head, keys):
         for k in range(len(content)):

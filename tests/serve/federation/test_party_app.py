@@ -10,7 +10,7 @@ from partita.serve._metrics import Metrics
 from partita.serve._settings import Settings
 from partita.serve.federation._apps import PARTY_PATHS, PartyBallots, party_app
 
-from .client import ask, refused, strict
+from ..client import ask, refused, strict
 
 SCORES = np.array([[0.1, -2.0], [-3.0, 0.25]], np.float32)
 

@@ -17,7 +17,7 @@ from partita import (
 from partita.serve.federation._apps import PartyBallots, find_submodel
 from partita.workflow._stored_model import StoredModel
 
-from .client import DIABETES, PROGRESSION
+from ..client import DIABETES, PROGRESSION
 
 KEYS = [f"{i:03}" for i in range(len(DIABETES))]
 UNITS = {"blood": ["s1", "s2", "s3", "s4", "s5", "s6"], "body": ["bmi", "bp", "age", "sex"]}

@@ -70,7 +70,7 @@ def test_a_bad_answer_is_silence(speak):
     assert [bool(reason) for reason in answers.reasons] == [False, True, False, False]
     proof = asked.vote.certify(answers.ballots)
     assert proof.prediction.tolist() == ["ill"] * 2
-    # three of four are heard: one liar leaves two against one, and the silent one may speak up
+    # three of four answer: one liar leaves two against one, and the silent one may speak up
     assert proof.radius.tolist() == [1, 1]
     assert proof.silence.units.tolist() == [[False, True, False, False]] * 2
 

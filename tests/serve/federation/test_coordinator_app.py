@@ -15,7 +15,7 @@ from partita.serve._settings import Settings
 from partita.serve.federation._apps import COORDINATOR_PATHS, coordinator_app, party_families
 from partita.serve.federation._federation import PartiesFile, read_parties
 
-from .client import CANCER, ask, refused, server, strict
+from ..client import CANCER, ask, refused, server, strict
 from .federated import CLASSES, KEY, KEYS, fitted, parties, parties_toml
 from .strangers import dripping, endless, late, says, strangers, votes
 
@@ -201,7 +201,7 @@ def test_several_workers_count_together(tmp_path):
 def test_a_party_without_tls_elsewhere_is_warned_of():
     told = strict(ask(app_of([NOBODY, "http://192.0.2.1"]), b"", "/health", "GET"))
     assert told["warnings"] == [
-        "the party 'clinic 1' is asked without TLS: whoever is on the way can read its key and "
+        "the party 'clinic 1' is asked without TLS: others on the way can read its key and "
         "write its ballots"
     ]
 

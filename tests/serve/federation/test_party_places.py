@@ -19,7 +19,7 @@ from partita.serve import Federation, Party
 from partita.serve.federation import _parties
 from partita.serve.federation._parties import check_parties
 
-from .client import server
+from ..client import server
 from .federated import KEYS, fitted, parties, parties_toml
 from .strangers import party, redirects, relay, stranger, strangers
 
@@ -198,7 +198,7 @@ def test_what_was_shown_once_is_not_taken_back():
         secret[1] = b"made up"
         assert asked.ask(["a"]).identities == (0, 0, 2)
         assert asked.certify(["a"]).radius.tolist() == [0]
-        secret[1], secret[2] = b"z", b"z"  # and whoever is one with the second is one with both
+        secret[1], secret[2] = b"z", b"z"  # one party with the second is one with both
         with pytest.warns(SoundnessWarning):
             assert asked.ask(["a"]).identities == (0, 0, 0)
         assert asked.certify(["a"]).counts.total == 1

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from partita import FeaturePartitionClassifier, store
 
-from .client import CANCER, TUMOUR, server
+from ..client import CANCER, TUMOUR, server
 
 CLASSES = ["benign", "malignant"]
 KEYS = [f"patient {i}" for i in range(len(CANCER))]

@@ -1,4 +1,4 @@
-"""Asking: whatever one party does, the others are heard, and nothing takes longer than allowed."""
+"""Asking: whatever one party does, the others count, and nothing takes longer than allowed."""
 
 import asyncio
 import gc
@@ -144,7 +144,7 @@ def test_a_party_that_speaks_no_tls_is_silent():
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificate")
 def test_a_party_must_have_a_certificate_that_is_trusted(tmp_path):
-    """Whoever stands at the address with another certificate is not the party."""
+    """A server with another certificate is not the party."""
     for name in ("own", "other"):
         subprocess.run(
             [
