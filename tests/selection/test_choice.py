@@ -51,6 +51,13 @@ def test_a_choice_is_a_table_a_picture_and_plain_data(tmp_path):
     assert "recommended" in labels
 
 
+def test_one_model_that_was_tried_too_is_nowhere_among_the_settings_to_take():
+    one = judged(1.0, 0.99)
+    one.options["submodels"] = 1
+    found = choice([one, *SETTINGS])
+    assert (found.best, found.frontier) == (SETTINGS[3], frontier(SETTINGS))
+
+
 def test_without_a_recommendation_there_is_no_estimator():
     found = choice(constant=CONSTANT | {"accuracy": 0.97})
     message = "no setting is recommended: no setting proves more than a constant answer, at this"

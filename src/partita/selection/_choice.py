@@ -137,8 +137,7 @@ class Choice:
     def no_more(self) -> str | None:
         """Why ``by_radius`` ends; None where nothing is certified at the next radius."""
         listed = len(self.by_radius)
-        models = [one for one in self.settings if not one.is_one_model]
-        if listed and not any(at(self.objective.curve(one), listed) > 0 for one in models):
+        if listed and not any(at(self.objective.curve(one), listed) > 0 for one in self._models):
             return None
         return self.objective.recommend(self.settings, self.constant, listed)[1]
 
@@ -150,7 +149,7 @@ class Choice:
     @property
     def nearly_constant(self) -> int:
         """How many settings are left out since they are nearly constant."""
-        return sum(one.nearly_constant and not one.is_one_model for one in self.settings)
+        return len(self._models) - len(self._useful)
 
     @property
     def warnings(self) -> list[str]:
@@ -179,7 +178,16 @@ class Choice:
     @property
     def frontier(self) -> list[Evaluation]:
         """The settings that no other one beats in both, the least accurate first."""
-        return frontier([one for one in self.settings if not one.nearly_constant])
+        return frontier(self._useful)
+
+    @property
+    def _models(self) -> list[Evaluation]:
+        """The settings but for one model on all columns."""
+        return [one for one in self.settings if not one.is_one_model]
+
+    @property
+    def _useful(self) -> list[Evaluation]:
+        return [one for one in self._models if not one.nearly_constant]
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return all settings as a pandas DataFrame, the most certified first.
@@ -252,8 +260,7 @@ class Choice:
             (PARTITION, "tab:blue", "o"),
             (LEAVE_OUT, "tab:orange", "D"),
         ):
-            own = [one for one in self.settings if one.method == method]
-            own = [one for one in own if not one.nearly_constant]
+            own = [one for one in self._useful if one.method == method]
             best = frontier(own)
             ax.plot(*_places(own), marker, color=colour, alpha=0.35, markersize=5)
             name = f"{method} (frontier of {len(own)})"
@@ -270,11 +277,13 @@ class Choice:
 
     def _plot_curves(self, ax: "Axes") -> None:
         colours = require("matplotlib", "a plot", "partita[plot]").colormaps["viridis"]
-        useful = [one for one in self.settings if not one.nearly_constant and not one.is_one_model]
-        sizes = list(dict.fromkeys(one.size for one in useful))
+        sizes = list(dict.fromkeys(one.size for one in self._models))
         longest = 1
         for k, size in enumerate(sizes):
-            share = [*self.objective.envelope([one for one in useful if one.size == size]), 0.0]
+            share = [
+                *self.objective.envelope([one for one in self._useful if one.size == size]),
+                0.0,
+            ]
             longest = max(longest, len(share) - 1)
             what = self.counts.partition(" ")[2]
             curve = CertifiedAccuracyDisplay(range(len(share)), share, counts=what, name=size)
@@ -315,10 +324,7 @@ class Choice:
 
 def _places(settings: Sequence[Evaluation]) -> tuple[list[float], list[float]]:
     """The settings in a picture of accuracy and certified accuracy, in percent."""
-    return (
-        [100 * one.accuracy for one in settings],
-        [100 * one.certified for one in settings],
-    )
+    return [100 * one.accuracy for one in settings], [100 * one.certified for one in settings]
 
 
 def _plain_text(text: str, most: int) -> str:
