@@ -56,7 +56,8 @@ def test_the_wheel_holds_types_data_and_every_module(wheel_files):
         or path.name == "py.typed"
     }
     assert sources <= wheel_files
-    assert {"partita/py.typed", "partita/report/page.html"} <= wheel_files
+    pages = {"partita/report/page.html", "partita/serve/docs.html"}
+    assert {"partita/py.typed", *pages} <= wheel_files
     assert any(name.endswith("published.csv") for name in wheel_files)
     assert not [name for name in wheel_files if name.startswith(("tests", "research"))]
     assert any(name.endswith("licenses/LICENSE") for name in wheel_files)

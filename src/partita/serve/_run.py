@@ -409,53 +409,47 @@ def bind_sockets(host: str, port: int) -> list[socket.socket]:
             "of this machine"
         ) from exc
     bound: list[socket.socket] = []
-    failure: OSError | None = None
-    for family, kind, protocol, _, place in dict.fromkeys(places):
-        one = socket.socket(family, kind, protocol)
-        try:
-            if os.name == "posix":  # elsewhere it would let two services share a port
-                one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            if family == socket.AF_INET6:
-                one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            # port 0: the same free one for all addresses
-            chosen = bound[0].getsockname()[1] if bound and not port else port
-            one.bind((place[0], chosen, *place[2:]))
-        except OSError as exc:
-            one.close()
-            failure = exc
-            if exc.errno == errno.EADDRNOTAVAIL:  # such as ::1 of localhost, where there is no IPv6
-                continue
-            break
-        bound.append(one)
-    else:
-        if bound:
-            return bound
-    for one in bound:
-        one.close()
-    assert failure is not None
-    raise _cannot_listen(host, port, failure) from failure
+    failure: InputError | None = None
+    with ExitStack() as opened:
+        for family, kind, protocol, _, place in dict.fromkeys(places):
+            one = opened.enter_context(socket.socket(family, kind, protocol))
+            try:
+                if os.name == "posix":  # elsewhere it would let two services share a port
+                    one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                if family == socket.AF_INET6:
+                    one.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+                # port 0: the same free one for all addresses
+                chosen = bound[0].getsockname()[1] if bound and not port else port
+                one.bind((place[0], chosen, *place[2:]))
+                bound.append(one)
+            except OSError as exc:
+                one.close()
+                failure = _cannot_listen(host, port, exc)
+                # others may do where one is missing, such as ::1 of localhost without IPv6
+                if exc.errno != errno.EADDRNOTAVAIL:
+                    raise failure from exc
+        if failure is not None and not bound:
+            raise failure
+        opened.pop_all()
+    return bound
 
 
 def _cannot_listen(host: str, port: int, exc: OSError) -> InputError:
     """Say why a service cannot listen there."""
-    if exc.errno == errno.EADDRINUSE:
-        return InputError(
-            f"port {port} of {host} is in use: stop the program that listens there, or choose "
-            "another port"
-        )
-    if exc.errno in (errno.EACCES, errno.EPERM):
-        return InputError(
-            f"port {port} of {host} is not open to this user: choose a port of 1024 or above"
-        )
-    if exc.errno == errno.EADDRNOTAVAIL:
-        return InputError(
-            f"host is {host!r}, which is not an address of this machine: give 127.0.0.1, or "
-            "0.0.0.0 for all of its addresses"
-        )
-    return InputError(
+    not_open = f"port {port} of {host} is not open to this user: choose a port of 1024 or above"
+    known = {
+        errno.EADDRINUSE: f"port {port} of {host} is in use: stop the program that listens there, "
+        "or choose another port",
+        errno.EACCES: not_open,
+        errno.EPERM: not_open,
+        errno.EADDRNOTAVAIL: f"host is {host!r}, which is not an address of this machine: give "
+        "127.0.0.1, or 0.0.0.0 for all of its addresses",
+    }
+    other = (
         f"the service cannot listen on port {port} of {host!r} ({exc.strerror or exc}): choose "
         "another host or port"
     )
+    return InputError(known.get(exc.errno or 0, other))
 
 
 # ---- several processes ----
