@@ -107,7 +107,7 @@ def _fit_partially(
 
 
 def reads_sequences(estimator: Estimator) -> bool:
-    """Whether this is LightGBM with settings that its booster alone handles.
+    """Return whether this is LightGBM with settings that its booster alone handles.
 
     Or a pipeline of an encoder for texts and such a LightGBM.
     """
@@ -121,7 +121,7 @@ def reads_sequences(estimator: Estimator) -> bool:
 
 
 def _passes_numbers_on(step: Estimator) -> bool:
-    """Whether this encodes the columns that are not numbers, and nothing else."""
+    """Return whether this encodes the columns that are not numbers, and nothing else."""
     if not isinstance(step, ColumnTransformer) or step.remainder != "passthrough":
         return False
     return all(
@@ -133,7 +133,7 @@ def _passes_numbers_on(step: Estimator) -> bool:
 
 
 def needs_all_rows(estimator: Estimator, table: Table, columns: list[int]) -> bool:
-    """Whether an encoder has texts to learn, which takes all rows."""
+    """Return whether an encoder has texts to learn, which takes all rows."""
     if not isinstance(estimator, Pipeline):
         return False
     kinds = list((table.kinds or {}).values())

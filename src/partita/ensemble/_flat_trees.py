@@ -203,7 +203,7 @@ class FlatTrees:
             raise ValueError("the trees' arrays do not fit together")
 
     def _walks_end(self) -> bool:
-        """Whether every step leads to a later node, and from a leaf to leaves alone."""
+        """Return whether every step leads to a later node, and from a leaf to leaves alone."""
         n_nodes, n_outputs = len(self.feature), len(self.start)
         inner, leaf = np.flatnonzero(self.feature >= 0), np.flatnonzero(self.feature < 0)
         output, after = self.left[leaf], self.right[leaf]

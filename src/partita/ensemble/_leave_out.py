@@ -492,7 +492,7 @@ class LeaveOutRegressor(LeaveOutEnsemble, ValueEnsemble):
 
 
 def accepts_missing(estimator: Estimator) -> bool:
-    """Whether an estimator, or a part of it such as an imputer, takes missing values."""
+    """Return whether an estimator, or a part of it such as an imputer, takes missing values."""
     return any(
         get_tags(part).input_tags.allow_nan
         for _, part in parts_of(estimator)

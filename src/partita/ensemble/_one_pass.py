@@ -182,10 +182,10 @@ def _are_same(before: list[object], now: list[object]) -> bool:
 
 
 def scores_rows_apart(ensemble: FittedEnsemble) -> bool:
-    """Whether a row's ballots are the same to the last bit whatever rows stand beside it.
+    """Return whether a row's ballots are the same to the last bit whatever rows stand beside it.
 
-    Flat trees add up a row's leaves in one order. Of other estimators nobody knows: a matrix
-    product is rounded by the number of its rows.
+    Flat trees add up a row's leaves in one order. Other estimators may not: a matrix product is
+    rounded by the number of its rows.
     """
     models = [*ensemble.estimators_] if isinstance(ensemble.estimators_, list) else [None]
     fallback = getattr(ensemble, "fallback_model_", None)

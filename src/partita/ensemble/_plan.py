@@ -132,12 +132,12 @@ def seeds(estimator: Estimator, seed: int, t: int) -> dict[str, int]:
 
 
 def trains_jointly(estimator: Estimator) -> bool:
-    """Whether the estimator trains all submodels at once."""
+    """Return whether the estimator trains all submodels at once."""
     return hasattr(estimator, "fit_submodels")
 
 
 def were_trained_jointly(submodels: object) -> bool:
-    """Whether these fitted submodels came from such an estimator."""
+    """Return whether these fitted submodels came from such an estimator."""
     return hasattr(submodels, "scores")
 
 

@@ -90,18 +90,18 @@ def parts_of(estimator: Estimator) -> Iterator[tuple[str, Estimator]]:
 
 
 def shares_a_generator(estimator: Estimator) -> bool:
-    """Whether a part draws from liblinear's or libsvm's generator, shared by the whole process."""
+    """Return whether a part draws from the process-wide generator of liblinear or libsvm."""
     return any(_is_of_liblinear(part) for _, part in parts_of(estimator))
 
 
 def is_balanced(estimator: Estimator) -> bool:
-    """Whether the estimator weighs its classes by their shares, as a prior would."""
+    """Return whether the estimator weighs its classes by their shares, as a prior would."""
     weights = [getattr(part, "class_weight", None) for _, part in parts_of(estimator)]
     return any(isinstance(weight, str) and weight.startswith("balanced") for weight in weights)
 
 
 def wants_integers(estimator: Estimator) -> bool:
-    """Whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
+    """Return whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
     return any(
         type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
     )

@@ -184,7 +184,7 @@ def raise_shortage(exc: Exception, cause: str) -> None:
 
 
 def has_scores(estimator: Estimator) -> bool:
-    """Whether a classifier gives scores, not only votes."""
+    """Return whether a classifier gives scores, not only votes."""
     return hasattr(estimator, "predict_proba") or hasattr(estimator, "decision_function")
 
 

@@ -328,7 +328,7 @@ class TableBoostingRegressor(TableValues, _TableBoosting):
 
 
 def _softmax(sums: Array) -> Array:
-    """Class probabilities; added up class by class, so that they are the same in every batch."""
+    """Return class probabilities, added up class by class: they are the same in every batch."""
     shares = np.exp(sums - sums.max(axis=1, keepdims=True))
     total = np.zeros(len(shares))
     for k in range(shares.shape[1]):

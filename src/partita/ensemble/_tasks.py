@@ -49,14 +49,12 @@ from ._target import Target, numbers_or_missing, numeric_target, read_labels
 
 NEARLY_ALL = 0.99  # a model that predicts one label for more rows than this is nearly a constant
 ENOUGH_ROWS = 50  # fewer rows are not enough to tell
-
-
 FALLBACK = "the fallback (of all columns)"
 CURE = "fewer submodels, another rule or a larger prior"
 
 
 def is_nearly_constant(predicted: float, true: float) -> bool:
-    """Whether one label is given to nearly all rows, and not because nearly all rows have it.
+    """Return whether one label is given to nearly all rows, though not nearly all rows have it.
 
     ``predicted``: the share of the label that is predicted most often; ``true``: that of the label
     that is most common. Where more than 98 % of rows have one label, a model gives the others at
@@ -160,7 +158,7 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
             Sources that are silent: names or positions of units (in all rows), a mask of shape
             (n_samples, n_units), or "detect" for units whose columns are all missing in a row.
             Submodels that own such a unit abstain, and the rest is certified; ``silence`` of the
-            result says what that cost. Whoever owns a unit can fake detected silence, or break it:
+            result says what that cost. The owner of a unit can fake detected silence, or break it:
             the radius holds all the same. A frame may lack the columns of silent units.
 
         Returns
