@@ -1170,7 +1170,7 @@ BUGS = [
     Bug(
         "silence: an empty vote is certified",
         "rules/_silence.py",
-        "return np.where(nobody & (radii != kernels.FAR), -1, radii)",
+        "return np.where(empty & (radii != kernels.FAR), -1, radii)",
         "return radii",
         (SILENCE, FRONTIER),
     ),

@@ -343,7 +343,7 @@ class Certificates:
         assert self.frontier is not None
         own, most = np.asarray(self.radius), self.counts.total
         radii = np.minimum(self.frontier(), most)
-        # whoever is silent does no more than a liar could
+        # silence does no more than a lie could
         radii = np.maximum(radii, own[:, None] - np.arange(radii.shape[1]))
         radii[:, 0] = own
         radii = np.minimum.accumulate(np.maximum(radii, -1), axis=1)  # at most m are silent

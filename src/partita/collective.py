@@ -1,9 +1,9 @@
-"""One attacker, many rows: whoever owns r units corrupts the same units for every row.
+"""One attacker, many rows: an attacker who owns r units corrupts the same units for every row.
 
 So a batch of predictions has a certificate of its own: the largest number of rows that one choice
 of r units can change at once. It is never worse than counting the rows whose own radius is below r,
-and often much better. Inputs are ballots and the incidence of units and submodels; models and
-tables are not known here. A solver's answer is used only through its dual bound.
+and often much better. Inputs are ballots and the incidence of units and submodels. A solver's
+answer is used only through its dual bound.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Ballots to radii in integers, in compiled code.
 
 Rows are split into blocks that run in threads; the kernels release the GIL and start no threads of
-their own. Nothing here knows rules' settings, models or tables: arguments come in checked. ``python
+their own. Arguments come in checked. ``python
 -m partita.kernels`` compiles everything once, so that no later process waits for it.
 """
 

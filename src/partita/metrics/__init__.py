@@ -1,7 +1,7 @@
 """How much of a test set is certified, and how far.
 
 ``y`` holds the truth and ``proof`` what ``certify`` returned for the same rows. Everything here is
-counting on arrays: it needs numpy alone and knows no models.
+counting on arrays.
 """
 
 from ._scorer import certified_score, certified_scorer, certify_against, check_score, find_certifier

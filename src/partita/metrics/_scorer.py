@@ -66,8 +66,14 @@ def certified_scorer(
     check_score(score)
 
     def scorer(estimator: Estimator, X: TableLike, y: ArrayLike) -> float:
-        model, X = certifier_of(estimator, X)
-        proof = certify_against(model, X, y, tolerance, relative)
+        found = find_certifier(estimator, X)
+        if found is None:
+            raise InputError(
+                f"estimator is a {type(estimator).__name__}, which has no certify: give a "
+                "FeaturePartitionClassifier, a "
+                "FeaturePartitionRegressor, or a Pipeline or a fitted search with one at its end"
+            )
+        proof = certify_against(*found, y, tolerance, relative)
         return certified_score(y, proof, radius, score)
 
     return scorer
@@ -107,21 +113,6 @@ def certified_score(y: Any, proof: Certificates, radius: int, score: CertifiedSc
             f"{', '.join(map(repr, recalls))}"
         )
     return recalls[label]
-
-
-def certifier_of(estimator: Estimator, X: TableLike) -> tuple[Estimator, TableLike]:
-    """Return what certifies inside a fitted estimator, and the rows as it sees them.
-
-    Raises InputError where nothing certifies.
-    """
-    found = find_certifier(estimator, X)
-    if found is None:
-        raise InputError(
-            f"estimator is a {type(estimator).__name__}, which has no certify: give a "
-            "FeaturePartitionClassifier, a "
-            "FeaturePartitionRegressor, or a Pipeline or a fitted search with one at its end"
-        )
-    return found
 
 
 def find_certifier(estimator: Estimator, X: TableLike) -> tuple[Estimator, TableLike] | None:

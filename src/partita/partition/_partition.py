@@ -392,7 +392,7 @@ def choose_partition(
 def count_sets(n_submodels: int | str, units: Units, spread: int) -> int:
     """Return how many sets to deal units into: ``spread`` times the number of submodels.
 
-    "auto" is odd, since a tie of votes helps nobody, and at most AUTO_SUBMODELS.
+    "auto" is odd, to avoid ties of votes, and at most AUTO_SUBMODELS.
     """
     most = len(units) // spread
     if n_submodels == "auto":

@@ -122,8 +122,8 @@ def pixels(image_shape: Sequence[int]) -> Units:
 def families(separator: str = "_", names: Sequence[str] | None = None) -> Callable[[str], str]:
     """Group one-hot columns: all columns made of one raw column belong to one unit.
 
-    Whoever owns a raw column owns all of its one-hot columns, so ``colour_red`` and ``colour_blue``
-    must be one unit, ``colour``.
+    An attacker who owns a raw column owns all of its one-hot columns, so ``colour_red`` and
+    ``colour_blue`` must be one unit, ``colour``.
 
     Parameters
     ----------

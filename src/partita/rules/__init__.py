@@ -1,7 +1,7 @@
 """Decision rules: predictions and certificates from ballots alone.
 
-Ballots are what submodels say about rows; nothing here knows models or tables. Users who already
-have an ensemble enter here, with :func:`certify`.
+Ballots are submodels' scores or values for rows. Users who already have an ensemble enter here,
+with :func:`certify`.
 """
 
 from ..certificates import BoundStatement, LabelStatement, Statement, bounds_around

@@ -275,7 +275,7 @@ class Rule(Settings):
         """Decide and certify rows in which all submodels vote; the radius counts submodels."""
         raise NotImplementedError
 
-    def _nobody(self, default: Array) -> Array:
+    def _ballot_without_voters(self, default: Array) -> Array:
         """Return the ballot of a row in which all submodels abstain."""
         return default
 
@@ -390,7 +390,7 @@ class GapRule(Rule):
         """Return gaps that stay right when some of these submodels abstain."""
         return self._gaps(scores, *bounds)
 
-    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+    def _budgets_without_voters(self, budgets: Array, *bounds: Array) -> Array:
         """Return the budgets of rows in which all submodels abstain."""
         return np.where(budgets == kernels.FAR, budgets, -1)
 

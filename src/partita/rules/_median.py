@@ -117,7 +117,7 @@ class Median(GapRule):
         with np.errstate(over="ignore"):
             return np.clip(self.centre + self.stretch * (array - self.centre), -LARGEST, LARGEST)
 
-    def _nobody(self, default: Array) -> Array:
+    def _ballot_without_voters(self, default: Array) -> Array:
         return self._stretch(default)
 
     def _siding(self, decided: Array, labels: tuple[int, ...]) -> Array:
@@ -232,7 +232,7 @@ class Median(GapRule):
         budgets[:, 1] -= np.where(budgets[:, 1] == kernels.FAR, 0, odd)
         return losses, budgets
 
-    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+    def _budgets_without_voters(self, budgets: Array, *bounds: Array) -> Array:
         lower, upper = bounds
         endless = np.stack([upper == np.inf, lower == -np.inf], axis=1)
         return np.where(endless, kernels.FAR, -1)

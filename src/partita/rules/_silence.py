@@ -4,7 +4,7 @@ A submodel that abstains takes back its own vote in every gap, ``s``; one that l
 ``s + Q``. So silence costs about half of a lie. The *frontier* of a row says, for each number of
 units that are silent, how many others may lie.
 
-Soundness: with nobody left to vote nothing is certified; silence that an attacker could have faked
+Soundness: without voters nothing is certified; silence that an attacker could have faked
 may be broken, so that an idle submodel counts as one that may vote; and where units overlap liars
 and abstainers are priced separately, which counts a submodel twice at worst (theory, section 11).
 """
@@ -49,8 +49,8 @@ def voters(rule: "Rule", ballots: Ballots) -> Iterator[tuple[Array, int, Array, 
             where = order.reshape(*order.shape, *[1] * (ballots.scores.ndim - 2))
             own = np.take_along_axis(ballots.scores[rows], where, axis=1)
         else:
-            nobody = rule._nobody(np.asarray(ballots.abstentions.default))
-            own = np.broadcast_to(nobody, (len(rows), 1, *nobody.shape))
+            ballot = rule._ballot_without_voters(np.asarray(ballots.abstentions.default))
+            own = np.broadcast_to(ballot, (len(rows), 1, *ballot.shape))
         yield rows, number, order, own
 
 
@@ -84,7 +84,7 @@ def gaps_of_voters(rule: "GapRule", ballots: Ballots, *bounds: Array) -> kernels
         limits = [bound[rows] for bound in bounds]
         losses, budgets = rule._gaps_of_any_number(own, *limits)
         if not number:
-            budgets = rule._budgets_of_nobody(budgets, *limits)
+            budgets = rule._budgets_without_voters(budgets, *limits)
         known = all_losses[rows]
         where = np.broadcast_to(order[:, None, :], (len(rows), n_opponents, number))
         np.put_along_axis(known, where, losses[:, :, :number], axis=2)
@@ -122,8 +122,8 @@ def gap_frontier(rule: "GapRule", ballots: Ballots, reach: Reach | None, *bounds
 
     kernels.over_rows(work, n_rows, ballots.scores[:1].size)
     reached = np.array([over.most_reached(m) for m in range(radii.shape[1])])
-    nobody = reached[None] >= ballots.n_voters[:, None]  # so many silent groups may leave no voter
-    return np.where(nobody & (radii != kernels.FAR), -1, radii)
+    empty = reached[None] >= ballots.n_voters[:, None]  # so many silent groups may leave no voter
+    return np.where(empty & (radii != kernels.FAR), -1, radii)
 
 
 # ---- what the silence in a row cost ----

@@ -329,7 +329,7 @@ class Tournament(GapRule):
     def _has_head_starts(self, n_labels: int) -> bool:
         return len(np.unique(self.head_start(n_labels))) > 1
 
-    def _nobody(self, default: Array) -> Array:
+    def _ballot_without_voters(self, default: Array) -> Array:
         """Return a ballot that leaves every duel to the head starts, or else the fixed one.
 
         With head starts that no attacker can overcome, they must decide a row in which all abstain.
@@ -339,10 +339,10 @@ class Tournament(GapRule):
         shift = self._shift(len(default))
         return np.zeros(len(default)) if shift is None else shift
 
-    def _budgets_of_nobody(self, budgets: Array, *bounds: Array) -> Array:
+    def _budgets_without_voters(self, budgets: Array, *bounds: Array) -> Array:
         if self._has_head_starts(budgets.shape[1]):
             return budgets
-        return super()._budgets_of_nobody(budgets, *bounds)
+        return super()._budgets_without_voters(budgets, *bounds)
 
     def _with_runner_up(self, proof: Certificates, runner_up: Array) -> Certificates:
         if proof.runner_up is None:
@@ -449,13 +449,13 @@ class TopK(Rule):
         if ballots.abstentions is None:
             return self._decision(ballots.scores, labels)
         proof = decision_of_voters(self, ballots, labels)
-        radius, nobody = proof.radius, ballots.n_voters == 0
+        radius, empty = proof.radius, ballots.n_voters == 0
         if ballots.abstentions.detected:
             # an abstaining submodel that is made to vote may be what an attacker lacks
             own = self.frontier(ballots, None, labels)[:, 0]
             radius = np.where(radius > 0, np.minimum(radius, own), radius)
         smallest = np.where(labels < self.k, 0, -1)  # by no votes at all these lead
-        return replace(proof, radius=np.where(nobody, smallest, radius))
+        return replace(proof, radius=np.where(empty, smallest, radius))
 
     def _decision(self, scores: Array, *about: Array) -> Certificates:
         return run_kernel("topk", scores, int(self.k), labels=about[0])
