@@ -68,7 +68,6 @@ def test_one_model_that_fails_is_unknown(radius, partita, wine, tmp_path, monkey
     ("options", "message"),
     [
         (("--groups", "5"), "groups goes with --radius"),
-        (("--want", "certified", "--score", "balanced"), "two names of one option"),
         (("--radius", 1, "--want", "all"), "want is 'all'"),
         (("--radius", 7), "radius is 7, which needs at least 15 units"),
     ],

@@ -122,7 +122,7 @@ def test_wrong_options_are_one_sentence(rare, tmp_path, partita, monkeypatch):
         (["--holdout", "no.csv"], "holdout 'no.csv' does not exist"),
         (["--holdout", rare], "is the table to learn from"),
         (["--holdout", "0.2", "--last", "0.2"], "holdout and last are given"),
-        (["--score", "auc"], "score is 'auc'"),
+        (["--score", "auc"], "want is 'auc'"),
         (["--offsets", "x"], "offsets is 'x'"),
         (["--group", "g"], "group names the column 'g'"),
     ):

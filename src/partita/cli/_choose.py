@@ -48,10 +48,12 @@ def choose(
     want: Annotated[
         str | None,
         typer.Option(
+            "--want",
+            "--score",
             help="What settings are compared by, certified: balanced (the mean of the labels' "
-            "recalls; the default for labels without --radius), certified (the share of rows; the "
-            "default otherwise), accuracy=0.84 (the same, of those at least that accurate) or "
-            "recall:LABEL."
+            "recalls; the default for labels without --radius), certified or accuracy (the share "
+            "of rows; the default otherwise), accuracy=0.84 (of those at least that accurate) or "
+            "recall:LABEL.",
         ),
     ] = None,
     groups: Annotated[
@@ -84,9 +86,6 @@ def choose(
     ] = None,
     stretches: Annotated[
         str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")
-    ] = None,
-    score: Annotated[
-        str | None, typer.Option(help="The same as --want; accuracy is another name of certified.")
     ] = None,
     tolerance: Tolerance = None,
     relative: Relative = None,
@@ -130,20 +129,16 @@ def choose(
     chosen. Run again after an interruption, it resumes.
     """
     from ..errors import InputError
-    from ..selection import Grid, Objective, Trial, choose_file
+    from ..selection import Grid, Trial, choose_file
     from ..workflow import open_training
     from ._choose_screen import show_choice
 
     if groups is not None and radius is None:
         raise InputError("groups goes with --radius: leave it out")
-    if want is not None and score is not None:
-        raise InputError("want and score are two names of one option: leave one out")
     grid = Grid.parse(submodels, groups, rules, margins, priors, offsets, stretches)
     csv = csv_options(sep, decimal, encoding)
     training = open_training(local_path(ctx, data), target, units, task, csv=csv)
     training = with_reference(ctx, training, reference, exchanges)
-    if score is not None:
-        want = Objective.parse(score, training.task.name, "score").name
     rows = share_or_table(ctx, holdout)
     trial = Trial(estimator, rows, seed, tolerance, relative, last, group, want, radius)
     choice = choose_file(training, grid, out, trial, jobs, int(not quiet))

@@ -34,20 +34,19 @@ class Objective:
     task: str = "classification"
 
     @classmethod
-    def parse(cls, name: str, task: str, argument: str = "want") -> "Objective":
+    def parse(cls, name: str, task: str) -> "Objective":
         """Read what an argument or option asks for."""
         found = cls(name, task)
         if (found.least is not None and not 0 <= found.least <= 1) or not (
             name in (CERTIFIED, ACCURACY, BALANCED) or found.label or found.least is not None
         ):
             raise InputError(
-                f"{argument} is {name!r}: give certified, balanced, accuracy=0.84 or the like, or "
+                f"want is {name!r}: give certified, balanced, accuracy=0.84 or the like, or "
                 "recall:LABEL"
             )
         if task == "regression" and (name == BALANCED or found.label):
             raise InputError(
-                f"{argument} is {name!r}, which is for labels, and the target holds numbers: leave "
-                "it out"
+                f"want is {name!r}, which is for labels, and the target holds numbers: leave it out"
             )
         return found
 
@@ -78,13 +77,13 @@ class Objective:
             return "certified share within the tolerance"
         return "mean certified recall" if self.name == BALANCED else "certified accuracy"
 
-    def check_labels(self, labels: Iterable[object], argument: str = "want") -> None:
+    def check_labels(self, labels: Iterable[object]) -> None:
         """Refuse the recall of a label that no validation row has."""
         known = [str(label) for label in labels]
         if self.label is not None and self.label not in known:
             more = ", ..." if len(known) > 20 else ""
             raise InputError(
-                f"{argument} is {self.name!r}, but no held-out row has that label: give one of "
+                f"want is {self.name!r}, but no held-out row has that label: give one of "
                 f"{', '.join(known[:20])}{more}"
             )
 
