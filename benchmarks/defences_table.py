@@ -9,8 +9,7 @@ from pathlib import Path
 
 from patches_table import THREATS, results
 
-from partita.baselines._comparison import Comparison
-from partita.baselines._published import published
+from partita.baselines._comparison import Comparison, published
 
 RESULTS = Path(__file__).parent / "results"
 SHAPES = {(5, 5): "5 x 5", (2, 12): "any rectangle of 24 pixels"}

@@ -31,12 +31,10 @@ from partita import datasets
 from partita.partition._partition import spiral_partition, strided_partition
 from partita.rules import Plurality, RunOff, Tournament
 from partita.vision import MaskedImageClassifier
-from partita.vision._cell_config import CellConfig
-from partita.vision._cell_sets import CellSets
+from partita.vision._cell_sets import CellConfig, CellSets
 from partita.vision._cell_training import train_cells
-from partita.vision._config import PixelSetConfig
 from partita.vision._images import as_images
-from partita.vision._pixel_sets import PixelSets
+from partita.vision._pixel_sets import PixelSetConfig, PixelSets
 from partita.vision._training import train
 
 CONFIGS = {"pixel sets": PixelSetConfig, "cells": CellConfig}

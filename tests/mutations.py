@@ -254,14 +254,14 @@ BUGS = [
     ),
     Bug(
         "cells: networks side by side share the statistics of a batch",
-        "vision/_cell_networks.py",
+        "vision/_cell_sets.py",
         "        normed = F.batch_norm(\n            x,\n",
         "        normed = F.batch_norm(\n            x - x.mean() if self.training else x,\n",
         ("tests/vision/test_cell_networks.py",),
     ),
     Bug(
         "cells: one running mean for all networks side by side",
-        "vision/_cell_networks.py",
+        "vision/_cell_sets.py",
         "        return F.celu(normed, CELU_ALPHA)",
         '        mean = getattr(self, f"mean_{name}").data.view(self.count, -1)\n'
         "        mean.copy_(mean.mean(dim=0).expand_as(mean))\n"
@@ -699,14 +699,14 @@ BUGS = [
     ),
     Bug(
         "ablation: half of the level",
-        "baselines/_ablation_regression.py",
+        "baselines/_ablation.py",
         "int(self.n_certify), self.alpha / 2)",
         "int(self.n_certify), self.alpha * 2)",
         ("tests/baselines/test_ablation_regression.py",),
     ),
     Bug(
         "smoothing: bands do not wrap round",
-        "baselines/_bands.py",
+        "baselines/_smoothing.py",
         "down = (np.arange(height) - np.arange(height)[:, None]) % height < size",
         "down = np.abs(np.arange(height) - np.arange(height)[:, None]) < size",
         ("tests/baselines/test_bands.py",),
@@ -1413,7 +1413,7 @@ BUGS = [
     ),
     Bug(
         "windows: not masked when a network predicts",
-        "vision/_window_networks.py",
+        "vision/_window_votes.py",
         "logits = self._logits(loaded, self.hide(self.mask(images), windows))",
         "logits = self._logits(loaded, self.hide(self.mask(images), windows * 0 + len(self._masks)"
         " - 1))",
@@ -1421,14 +1421,14 @@ BUGS = [
     ),
     Bug(
         "windows: one of two is masked",
-        "vision/_window_networks.py",
+        "vision/_window_votes.py",
         "hidden = self._masks[windows].any(dim=1)",
         "hidden = self._masks[windows[:, :1]].any(dim=1)",
         ("tests/vision/test_window_networks.py",),
     ),
     Bug(
         "windows: masked before an image is shifted",
-        "vision/_window_networks.py",
+        "vision/_window_votes.py",
         "return self.hide(augmented, hardest.masked_fill(whole, n_windows))",
         "hidden = self.hide(self.mask(own), hardest.masked_fill(whole, n_windows)); return"
         " torch.cat([augment(hidden[..., :-1], self.recipe, generator), hidden[..., -1:]], dim=3)",
@@ -1436,7 +1436,7 @@ BUGS = [
     ),
     Bug(
         "windows: those that a network is best at are masked",
-        "vision/_window_networks.py",
+        "vision/_window_votes.py",
         "windows[losses.argmax(dim=0)",
         "windows[losses.argmin(dim=0)",
         ("tests/vision/test_window_networks.py",),
@@ -1450,21 +1450,21 @@ BUGS = [
     ),
     Bug(
         "windows: settled before all models of a set are asked",
-        "vision/_settled_votes.py",
+        "vision/_window_votes.py",
         "labels[rows] = np.where(fewest == 0, most[row, first], UNKNOWN)",
         "labels[rows] = np.where(fewest <= 1, most[row, first], UNKNOWN)",
         ("tests/vision/test_settled_votes.py",),
     ),
     Bug(
         "windows: pairs of windows that are not asked",
-        "vision/_settled_votes.py",
+        "vision/_window_votes.py",
         "for models in self._models_of:",
         "for models in self._models_of[:1]:",
         (WINDOWS,),
     ),
     Bug(
         "windows: a set counts as unanimous although votes differ",
-        "vision/_settled_votes.py",
+        "vision/_window_votes.py",
         "agree = ((votes == most[:, :, None]) | ~known).all(axis=2)",
         "agree = ((votes == most[:, :, None]) | ~known).sum(axis=2) >= votes.shape[2] - 1",
         (WINDOWS, "tests/vision/test_settled_votes.py"),
@@ -1545,7 +1545,7 @@ BUGS = [
     ),
     Bug(
         "networks: a checkpoint of another environment is used",
-        "vision/_checkpoints.py",
+        "vision/_runtime.py",
         'check_environment(file, state["environment"], self.environment)',
         "pass",
         ("tests/vision/test_checkpoints.py",),

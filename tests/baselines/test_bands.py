@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from partita import InputError
-from partita.baselines._bands import band_pixels, certify_bands, touched_bands
+from partita.baselines._smoothing import band_pixels, certify_bands, touched_bands
 
 
 @pytest.mark.parametrize(("kind", "bands"), [("column", 5), ("row", 4), ("block", 20)])

@@ -5,11 +5,12 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.baselines._canonical_cells import canonical_column, encode_rows
 from partita.baselines._canonical_rows import (
     CanonicalRows,
     bucket_of,
+    canonical_column,
     constant_labels,
+    encode_rows,
     labels_of,
 )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from partita import InputError
-from partita.baselines._published import published
+from partita.baselines._comparison import published_numbers
 
 
 def test_published_numbers_are_the_papers():
@@ -15,7 +15,7 @@ def test_published_numbers_are_the_papers():
         pytest.skip("the paper's tables are not here")
     with paper.open(newline="") as file:
         printed = {row["method"]: row for row in csv.DictReader(file)}
-    ours = {one.method: 100 * one.certified for one in published("cifar10", (5, 5))}
+    ours = {one.method: 100 * one.certified for one in published_numbers("cifar10", (5, 5))}
     for method, name in (
         ("De-randomized smoothing", "(De)Random. Smoothing [LF20a]"),
         ("BagCert", "BagCert [MY21]"),
@@ -26,8 +26,8 @@ def test_published_numbers_are_the_papers():
 
 def test_only_published_settings_have_numbers():
     with pytest.raises(InputError, match="published is 'mnist': there are numbers for 'cifar10'"):
-        published("mnist", (5, 5))
+        published_numbers("mnist", (5, 5))
     with pytest.raises(InputError, match=r"patch is \(3, 3\): published numbers are for \(5, 5\)"):
-        published("cifar10", (3, 3))
-    names = [one.method for one in published("cifar10", (2, 12))]
+        published_numbers("cifar10", (3, 3))
+    names = [one.method for one in published_numbers("cifar10", (2, 12))]
     assert names == ["De-randomized smoothing", "BagCert"]  # Patch IBP has no number for those

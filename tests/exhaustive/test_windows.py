@@ -5,7 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from partita.vision._settled_votes import SettledVotes
+from partita.vision._window_votes import SettledVotes
 from partita.vision._windows import check_patches, choose_grid, left_out_sets
 from tests.exhaustive.left_out_attacker import agreed_labels, every_answer
 

@@ -8,7 +8,7 @@ import pytest
 from partita.baselines import RandomizedAblationClassifier
 from partita.datasets import load_digits
 from partita.vision import _ablated_classifier
-from partita.vision._paper_recipes import PAPER, Recipe
+from partita.vision._paper_networks import PAPER, Recipe
 from research.resumable_ablation import PARTS, votes_by_parts
 from research.runner import run_once
 from research.runs import Run, Setting

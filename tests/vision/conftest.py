@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from partita.datasets import load_digits
-from partita.vision import _paper_recipes as recipes
+from partita.vision import _paper_networks as recipes
 
 from .small_networks import tiny_network
 

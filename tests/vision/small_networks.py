@@ -5,13 +5,11 @@ import torch
 from torch import nn
 
 from partita.vision import MaskedImageClassifier
-from partita.vision._cell_config import CellConfig
-from partita.vision._cell_sets import CellSets
+from partita.vision._cell_sets import CellConfig, CellSets
 from partita.vision._cell_training import train_cells
-from partita.vision._config import PixelSetConfig
 from partita.vision._images import as_images
 from partita.vision._paper_networks import GhostBatchNorm
-from partita.vision._pixel_sets import PixelSets
+from partita.vision._pixel_sets import PixelSetConfig, PixelSets
 from partita.vision._training import train
 
 SHAPE = (8, 8, 1)

@@ -13,7 +13,7 @@ from partita import InputError
 from partita.baselines import RandomizedAblationClassifier
 from partita.baselines._ablated_model import ablate
 from partita.partition import pixels
-from partita.vision import AblatedImageClassifier, _ablated_classifier, _checkpoints
+from partita.vision import AblatedImageClassifier, _ablated_classifier, _runtime
 from partita.vision._ablated_classifier import _logits, random_units
 from tests.vision.small_networks import same
 
@@ -93,7 +93,7 @@ def test_an_interrupted_training_resumes_to_the_same_network(digits, tmp_path, m
     X, y, file = digits.X_train[:96], digits.y_train[:96], tmp_path / "network.pt"
     make = partial(AblatedImageClassifier, (8, 8, 1), "tiny", batch_size=32, device="cpu")
     whole = fitted(make(), X, y, epochs=3)
-    monkeypatch.setattr(_checkpoints, "SECONDS", 0.0)
+    monkeypatch.setattr(_runtime, "SECONDS", 0.0)
     run_epoch, epochs = _ablated_classifier._Training.run_epoch, []
 
     def interrupted(self, epoch, generator):

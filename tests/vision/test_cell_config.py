@@ -7,7 +7,7 @@ import pytest
 
 from partita import InputError
 from partita.vision import CellImageClassifier
-from partita.vision._cell_config import CellConfig
+from partita.vision._cell_sets import CellConfig
 
 
 @pytest.mark.parametrize(

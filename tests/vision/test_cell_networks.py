@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from partita.vision._cell_networks import CellNetworks, fold, weight_shapes, weights_per_network
+from partita.vision._cell_sets import CellNetworks, fold, weight_shapes, weights_per_network
 
 INPUTS, CLASSES, WIDTH = 8, 3, 4
 

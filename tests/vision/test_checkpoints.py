@@ -4,8 +4,7 @@ import pytest
 import torch
 
 from partita import InputError
-from partita.vision._checkpoints import NetworkFolder
-from partita.vision._runtime import training_environment
+from partita.vision._runtime import NetworkFolder, training_environment
 
 WEIGHTS = {"head": torch.arange(3.0)}
 HERE = training_environment(torch.device("cpu"), True)

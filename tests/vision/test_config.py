@@ -7,7 +7,7 @@ import pytest
 
 from partita import InputError
 from partita.vision import PixelSetClassifier
-from partita.vision._config import PixelSetConfig
+from partita.vision._pixel_sets import PixelSetConfig
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from partita.metrics import certified_accuracy
 from partita.rules import Agreement
 from partita.vision import LeaveOutImageClassifier
 from partita.vision import _leave_out_images as leave_out_images
-from partita.vision._masked_submodel import MaskedSubmodel
+from partita.vision._masked_classifier import MaskedSubmodel
 
 from .small_networks import DEVICES, SHAPE, same
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import torch
 
-from partita.vision._masked_augmentation import augment, moved
-from partita.vision._paper_recipes import recipe_for
+from partita.vision._images import augment, moved
+from partita.vision._paper_networks import recipe_for
 
 
 def test_shifts_and_flips_are_padding_and_cutting():

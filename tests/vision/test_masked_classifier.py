@@ -11,7 +11,7 @@ from torch import nn
 from partita import FeaturePartitionClassifier, InputError
 from partita.ensemble._submodels import FLOOR
 from partita.metrics import certified_accuracy
-from partita.vision._masked_submodel import MaskedSubmodel
+from partita.vision._masked_classifier import MaskedSubmodel
 
 from .small_networks import DEVICES, SHAPE, masked, same
 from .small_networks import MASKED_SETS as SETS

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from partita.vision._masked_submodel import MaskedSubmodel, learning_rate_share
-from partita.vision._paper_recipes import PAPER, recipe_for
+from partita.vision._masked_classifier import MaskedSubmodel, learning_rate_share
+from partita.vision._paper_networks import PAPER, recipe_for
 
 
 def test_all_other_pixels_are_zero():

@@ -3,7 +3,7 @@
 import pytest
 
 from partita import InputError
-from partita.vision._paper_recipes import PAPER, recipe_for
+from partita.vision._paper_networks import PAPER, recipe_for
 
 
 def test_the_paper_s_settings_unless_others_are_given():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partita.vision._pixel_set_submodels import PixelSetSubmodels
+from partita.vision._pixel_sets import PixelSetSubmodels
 
 from .small_networks import SETS, trained
 

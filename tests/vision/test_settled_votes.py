@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partita.rules import Agreement
-from partita.vision._settled_votes import SettledVotes
+from partita.vision._window_votes import SettledVotes
 from tests.exhaustive.left_out_attacker import agreed_labels, every_set
 
 CASES = [(3, 1), (4, 1), (7, 1), (5, 2), (6, 2)]

@@ -8,7 +8,7 @@ import torch
 
 from partita import InputError
 from partita.ensemble._submodels import FLOOR
-from partita.vision import _checkpoints
+from partita.vision import _runtime
 from partita.vision._pixel_sets import PixelSets
 from partita.vision._training import _Training, clip_each_network, train
 
@@ -84,7 +84,7 @@ def interrupted(digits, tmp_path, monkeypatch):
     """Training that was interrupted after two of four epochs, and its checkpoint."""
     config, file = replace(SMALL, epochs=4, average=0.9), tmp_path / "state.pt"
     X, y = digits.X_train[:192], digits.y_train[:192]
-    monkeypatch.setattr(_checkpoints, "SECONDS", 0.0)
+    monkeypatch.setattr(_runtime, "SECONDS", 0.0)
     run_epoch = _Training.run_epoch
 
     def stopping(self, epoch):

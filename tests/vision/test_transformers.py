@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from partita.vision._transformers import (
+from partita.vision._pixel_sets import (
     PixelSetTransformers,
     _images_per_matrix,
     parameter_groups,

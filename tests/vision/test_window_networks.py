@@ -5,11 +5,11 @@ import pytest
 import torch
 from torch import nn
 
-from partita.vision import _window_networks as window_networks
+from partita.vision import _window_votes as window_networks
 from partita.vision._images import normalise
-from partita.vision._paper_recipes import recipe_for
+from partita.vision._paper_networks import recipe_for
 from partita.vision._runtime import deterministic_algorithms, seeded_weights
-from partita.vision._window_networks import WindowNetwork
+from partita.vision._window_votes import WindowNetwork
 from partita.vision._windows import choose_grid
 
 from .small_networks import DEVICES, SHAPE, same

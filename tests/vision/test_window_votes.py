@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from partita.vision import _window_votes as window_votes
-from partita.vision._masked_submodel import MaskedSubmodel
-from partita.vision._paper_recipes import recipe_for
+from partita.vision._masked_classifier import MaskedSubmodel
+from partita.vision._paper_networks import recipe_for
 from partita.vision._window_votes import AttackableVotes, TrustedVotes
 
 from .small_networks import SHAPE

@@ -3,9 +3,8 @@
 They are what a claim to be better is measured against.
 """
 
-from ._ablation import RandomizedAblationClassifier
+from ._ablation import RandomizedAblationClassifier, RandomizedAblationRegressor
 from ._ablation_bounds import ablation_radius
-from ._ablation_regression import RandomizedAblationRegressor
 from ._comparison import Comparison, compare
 from ._constant import ConstantClassifier, ConstantRegressor
 from ._row_partition import RowPartitionClassifier

@@ -1,7 +1,9 @@
 """One model on ablated rows: its settings, its training, and its predictions under many draws.
 
-The draws that choose a prediction and the draws that certify it never share a random number: a
-label chosen on the draws of its own proof would void the confidence.
+A column enters as two numbers, ``(x, 1 - x)`` with x scaled to [0, 1]; an ablated column enters as
+``(0, 0)``, which no value of x gives. The draws that choose a prediction and the draws that certify
+it never share a random number: a label chosen on the draws of its own proof would void the
+confidence.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +20,37 @@ from ..certificates import TRAINING_TABLE, Counts
 from ..errors import InputError
 from ..partition import choose_units
 from ..tables import Table, open_table
-from ._masks import ablate, random_masks
+
+
+def random_masks(rng: np.random.Generator, n_draws: int, d: int, keep: int) -> Array:
+    """Sets of ``keep`` of ``d`` units, all sets equally likely, as bool (n_draws, d).
+
+    The first steps of a shuffle, in all draws at once. Sorting random floats would do but for ties;
+    whole numbers have no such bias.
+    """
+    fewer = min(keep, d - keep)  # choosing what is ablated is choosing what is kept
+    order = np.tile(np.arange(d, dtype=np.int32), (n_draws, 1))
+    draw = np.arange(n_draws)
+    for k in range(fewer):
+        partner = rng.integers(k, d, size=n_draws)
+        order[draw, partner], order[:, k] = order[:, k].copy(), order[draw, partner]
+    chosen = np.zeros((n_draws, d), dtype=bool)
+    chosen[draw[:, None], order[:, :fewer]] = True
+    return chosen if fewer == keep else ~chosen
+
+
+def ablate(scaled: Array, masks: Array) -> Array:
+    """The doubled encoding, float32 (..., 2 d), of rows in [0, 1]; a mask is True where kept.
+
+    Rows and masks are broadcast against each other.
+    """
+    d = masks.shape[-1]
+    shape = np.broadcast_shapes(scaled.shape, masks.shape)[:-1]
+    rows = np.empty((*shape, 2 * d), dtype=np.float32)
+    np.multiply(scaled, masks, out=rows[..., :d])
+    np.multiply(1 - scaled, masks, out=rows[..., d:])
+    return rows
+
 
 TRAINING, SELECTION, CERTIFICATION = range(3)  # purposes of draws; each has its own random numbers
 # drawn from one seed; not a setting, so that results do not depend on batch_size

@@ -1,10 +1,30 @@
 """Tables of canonical cells, and the bucket that a row's own content names.
 
 Nothing about a row may depend on another row: not its cells, not its hash, not its bucket.
+
+Whoever inserts a row must not change how another row is read. But a fraction turns a whole column
+of integers into floats, a missing value does the same to booleans, and a text turns it into
+objects. So every cell becomes one of three things by itself, whatever its column's type is:
+
+* a number, as a float: 1, 1.0 and True are the same, 0.0 and -0.0 too, and integers beyond 2**53
+  are rounded as a column of floats would round them. Times are seconds since 1970 (UTC where no
+  zone is given), durations are seconds;
+* a text;
+* missing: None, NaN, NaT and pandas' NA are one.
+
+Anything else counts by its type alone. The hash is made from these, and the submodels are trained
+on these, so that two rows with the same hash are the same row to everybody. What a reader has
+already turned into texts (a file's whole column of numbers, because of one text in it) cannot be
+told from texts: read such files cell by cell, with the types you expect.
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+import math
+import struct
+from calendar import timegm
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, datetime, timedelta
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
@@ -14,8 +34,142 @@ from sklearn.utils.validation import column_or_1d
 
 from .._support import Array
 from ..errors import InputError
-from ..tables import Table, is_missing, object_rows, open_table
-from ._canonical_cells import canonical, canonical_column, encode_rows, narrow, series_cells
+from ..tables import Table, is_missing, object_rows, open_table, series_floats
+
+MISSING = math.nan
+ROWS_PER_BLOCK = 1024  # whose cells are held as bytes at the same time
+NANOSECONDS = {  # of numpy's units of time
+    "h": 3600 * 10**9,
+    "m": 60 * 10**9,
+    "s": 10**9,
+    "ms": 10**6,
+    "us": 1000,
+    "ns": 1,
+}
+
+
+def canonical(value: Any) -> float | str:
+    """A cell as a float (NaN where missing) or a text, from itself alone.
+
+    Never raises, because a cell may be the attacker's.
+    """
+    try:
+        if is_missing(value):
+            return MISSING
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, bytes):
+            return value.decode("latin-1")
+        if isinstance(value, Number | np.number | np.bool_) and not isinstance(
+            value, np.timedelta64
+        ):
+            return _number(value)
+        if isinstance(value, date | timedelta | np.datetime64 | np.timedelta64):
+            return _nanoseconds(value) / 10**9  # of integers: rounded once, to the nearest float
+    except MemoryError:
+        raise
+    except Exception:  # a number that has no value, a time out of range: any other object
+        pass
+    return f"<{type(value).__name__}>"
+
+
+def _number(value: Any) -> float:
+    """A number as a float; infinite where no float holds it."""
+    if isinstance(value, complex | np.complexfloating):
+        if value.imag:
+            raise ValueError
+        value = value.real
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf if value > 0 else -math.inf
+    return MISSING if number != number else number + 0.0  # -0.0 + 0.0 is 0.0
+
+
+def _nanoseconds(value: Any) -> int:
+    """Nanoseconds since 1970, or of a duration, whatever class and unit hold them."""
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        unit, steps = np.datetime_data(value.dtype)
+        plain: Any = value.item()
+        if isinstance(plain, int):  # finer than Python's times are, or beyond them
+            return int(plain) * int(steps) * NANOSECONDS[unit]
+        value = plain
+    if isinstance(value, timedelta):
+        return (
+            (value.days * 86400 + value.seconds) * 10**9
+            + value.microseconds * 1000
+            + int(getattr(value, "nanoseconds", 0))
+        )
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    return int(
+        timegm(value.utctimetuple()) * 10**9
+        + value.microsecond * 1000
+        + getattr(value, "nanosecond", 0)
+    )
+
+
+def canonical_column(values: Any) -> Array:
+    """A column's canonical cells: an array of floats if all are numbers, else of objects."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        with np.errstate(over="ignore"):
+            numbers = values.astype(np.float64) + 0.0
+        numbers[np.isnan(numbers)] = MISSING
+        return numbers
+    cells = np.empty(len(values), dtype=object)
+    for i, value in enumerate(values):
+        cells[i] = canonical(value)
+    return narrow(cells)
+
+
+def narrow(cells: Array) -> Array:
+    """An array of floats if all cells are, else the array as it is."""
+    return (
+        cells.astype(np.float64)
+        if cells.dtype == object and all(isinstance(cell, float) for cell in cells)
+        else cells
+    )
+
+
+def encode_rows(columns: Sequence[Array]) -> Iterator[bytes]:
+    """Every row as bytes.
+
+    Each cell states its kind and length before its content, so different rows never look the same.
+    """
+    n_rows = len(columns[0])
+    for start in range(0, n_rows, ROWS_PER_BLOCK):
+        block = [_encode_column(column[start : start + ROWS_PER_BLOCK]) for column in columns]
+        for cells in zip(*block, strict=True):
+            yield b"".join(cells)
+
+
+def _encode_column(column: Array) -> list[bytes]:
+    """The bytes of every cell of a column."""
+    if column.dtype == object:
+        return [encode_cell(cell) for cell in column]
+    width = 9
+    out = np.empty((len(column), width), dtype=np.uint8)
+    missing = np.isnan(column)
+    out[:, 0] = np.where(missing, ord("-"), ord("n"))
+    out[:, 1:] = np.where(missing, 0.0, column).astype(">f8").view(np.uint8).reshape(-1, 8)
+    content = out.tobytes()
+    return [content[i : i + width] for i in range(0, len(content), width)]
+
+
+def encode_cell(cell: float | str) -> bytes:
+    """The bytes of one cell."""
+    if isinstance(cell, str):
+        text = cell.encode("utf-8", "surrogatepass")
+        return b"t" + struct.pack(">Q", len(text)) + text
+    return b"-" + bytes(8) if is_missing(cell) else b"n" + struct.pack(">d", cell)
+
+
+def series_cells(series: "nw.Series[Any]") -> Any:
+    """A column's cells: floats if its type is numeric, else a list of what it holds."""
+    dtype = series.dtype
+    if dtype.is_integer() or dtype.is_float() or dtype == nw.Boolean:
+        return series_floats(series)
+    return series.to_list()
 
 
 class CanonicalRows:

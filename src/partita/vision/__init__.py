@@ -11,10 +11,9 @@ from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
     from ._ablated_classifier import AblatedImageClassifier
-    from ._cell_classifier import CellImageClassifier
     from ._leave_out_images import LeaveOutImageClassifier
     from ._masked_classifier import MaskedImageClassifier
-    from ._pixel_set_classifier import PixelSetClassifier
+    from ._pixel_set_classifier import CellImageClassifier, PixelSetClassifier
     from ._serialization import from_bytes, to_bytes
 
 __all__ = [

@@ -20,10 +20,10 @@ from torch.nn import functional as F
 
 from .._support import Array, Progress
 from ..errors import InputError
-from ._checkpoints import Checkpoint
-from ._masked_augmentation import augment
-from ._paper_recipes import Recipe, recipe_for
+from ._images import augment
+from ._paper_networks import Recipe, recipe_for
 from ._runtime import (
+    Checkpoint,
     WeightAverages,
     choose_device,
     memory_layout,

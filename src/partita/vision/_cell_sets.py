@@ -1,24 +1,195 @@
-"""The networks over cells of several sets of pixels, and their scores for images.
+"""Networks over cells of pixels: their settings, the networks side by side, and their scores.
 
-A network is given an image that holds its own pixels and zeros, and a channel that says which
-pixels those are; both are decided here and nowhere else.
+An image is cut into square cells whose pixels become channels, so the convolutions work on fewer
+and fuller positions. Several networks run as the groups of one convolution. The first axis of every
+weight and statistic is (networks x ...): no number of one network may ever meet a number of
+another, so every norm is over one channel, which is one network's. A network is given an image that
+holds its own pixels and zeros, and a channel that says which pixels those are; both are decided
+here and nowhere else.
 """
 
+import math
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
-from .._support import Array
+from .._support import Array, check_number, check_whole
 from ..ensemble import FLOOR
-from ._cell_config import CellConfig
-from ._cell_networks import CellNetworks, fold
-from ._config import VIEW_SHIFTS
-from ._images import as_images, normalise
-from ._masked_augmentation import moved
+from ..errors import InputError
+from ._images import as_images, moved, normalise
+from ._pixel_sets import VIEW_SHIFTS, check_views
 from ._runtime import memory_layout, torch_seeds
+
+
+@dataclass(frozen=True)
+class CellConfig:
+    """The architecture and the training of networks over cells."""
+
+    width: int = 128
+    blocks: int = 1
+    cell: int = 2
+    members: int = 1
+    epochs: int = 20
+    batch_size: int = 512
+    learning_rate: float = 0.4
+    weight_decay: float = 5e-4
+    label_smoothing: float = 0.1
+    average: float = 0.99
+    flip: bool = True
+    shift: int = 2
+    erase: int = 0
+    views: int = 1
+
+    def check(self, image_shape: Sequence[int]) -> None:
+        """Refuse values that no network can be built or trained with for such images."""
+        for name, least in (
+            *((name, 1) for name in ("width", "blocks", "cell", "members", "epochs")),
+            ("batch_size", 2),
+            ("shift", 0),
+            ("erase", 0),
+        ):
+            check_whole(name, getattr(self, name), least)
+        if len(image_shape) != 3:
+            raise InputError(f"image_shape is {image_shape!r}: give (height, width, channels)")
+        for side in image_shape:
+            check_whole("image_shape: a side", side, 1)
+        shorter = min(image_shape[:2])
+        for name, limit in (("cell", shorter + 1), ("shift", shorter), ("erase", shorter)):
+            if getattr(self, name) >= limit:
+                raise InputError(
+                    f"{name} is {getattr(self, name)}, but an image's shorter side has {shorter} "
+                    f"pixels: lower {name}"
+                )
+        check_views(self.views, self.shift)
+        for name, below in (
+            ("learning_rate", None),
+            ("weight_decay", None),
+            ("label_smoothing", 1.0),
+            ("average", 1.0),
+        ):
+            check_number(name, getattr(self, name), below)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+
+STAGES = 3  # each twice as wide as the one before, at half its height and width
+CELU_ALPHA = 0.075
+HEAD_SCALE = 1 / 8  # of the scores
+MOMENTUM = 0.1  # of the running statistics
+
+Shapes = dict[str, tuple[int, ...]]
+
+
+class CellNetworks(nn.Module):
+    """Residual networks of the same size side by side.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        One per network; each network's initial weights come from its own seed.
+    inputs, classes : int
+        Values per cell and labels to score.
+    width, blocks : int
+        The size of a network; see CellImageClassifier.
+    """
+
+    def __init__(
+        self, seeds: Sequence[int], inputs: int, classes: int, width: int, blocks: int
+    ) -> None:
+        super().__init__()
+        self.count, self.blocks = len(seeds), blocks
+        generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
+        weights, scales, shifts = {}, {}, {}
+        for name, shape in weight_shapes(inputs, classes, width, blocks).items():
+            drawn = torch.cat([torch.randn(shape, generator=generator) for generator in generators])
+            # the head has its inputs first, a convolution its outputs
+            fan_in = shape[0] if name == "head" else math.prod(shape[1:])
+            gain = 1.0 if name == "head" else math.sqrt(2)
+            weights[name] = nn.Parameter(drawn * (gain / math.sqrt(fan_in)))
+            if name != "head":
+                channels = self.count * shape[0]
+                scales[name] = nn.Parameter(torch.ones(channels))
+                shifts[name] = nn.Parameter(torch.zeros(channels))
+                self.register_buffer(f"mean_{name}", torch.zeros(channels))
+                self.register_buffer(f"variance_{name}", torch.ones(channels))
+        self.weights = nn.ParameterDict(weights)
+        self.scales, self.shifts = nn.ParameterDict(scales), nn.ParameterDict(shifts)
+
+    def forward(self, cells: Tensor) -> Tensor:
+        """Scores (networks, images, classes).
+
+        ``cells`` is (images, networks x inputs, height, width).
+        """
+        x = self._layer("stem", cells)
+        for stage in range(STAGES):
+            if stage:
+                x = F.max_pool2d(self._layer(f"widen_{stage}", x), 2, ceil_mode=True)
+            for block in range(self.blocks):
+                inner = self._layer(f"first_{stage}_{block}", x)
+                x = x + self._layer(f"second_{stage}_{block}", inner)
+        # not amax: it looks for its value again in the backward pass, which a compiled graph may
+        # miss
+        pooled = x.flatten(2).max(dim=2).values.unflatten(1, (self.count, -1)).transpose(0, 1)
+        head = self.weights["head"].unflatten(0, (self.count, -1))
+        return torch.bmm(pooled, head.to(pooled.dtype)).float() * HEAD_SCALE
+
+    def _layer(self, name: str, x: Tensor) -> Tensor:
+        """A 3 x 3 convolution, its norm and its activation."""
+        x = F.conv2d(x, self.weights[name], padding=1, groups=self.count)
+        normed = F.batch_norm(
+            x,
+            getattr(self, f"mean_{name}"),
+            getattr(self, f"variance_{name}"),
+            self.scales[name],
+            self.shifts[name],
+            training=self.training,
+            momentum=MOMENTUM,
+        )
+        return F.celu(normed, CELU_ALPHA)
+
+
+def weight_shapes(inputs: int, classes: int, width: int, blocks: int) -> Shapes:
+    """The shape of every weight of one network."""
+    shapes: Shapes = {"stem": (width, inputs, 3, 3)}
+    for stage in range(STAGES):
+        wide = width * 2**stage
+        if stage:
+            shapes[f"widen_{stage}"] = (wide, wide // 2, 3, 3)
+        for block in range(blocks):
+            shapes[f"first_{stage}_{block}"] = (wide, wide, 3, 3)
+            shapes[f"second_{stage}_{block}"] = (wide, wide, 3, 3)
+    return shapes | {"head": (width * 2 ** (STAGES - 1), classes)}
+
+
+def weights_per_network(inputs: int, classes: int, width: int, blocks: int) -> int:
+    """How many numbers the weights of one network hold, without listing them."""
+    kernels = width * inputs
+    for stage in range(STAGES):
+        wide = width * 2**stage
+        kernels += wide * (wide // 2 if stage else 0) + 2 * blocks * wide**2
+    return 9 * kernels + width * 2 ** (STAGES - 1) * classes
+
+
+def fold(images: Tensor, cell: int) -> Tensor:
+    """Cut images (images, height, width, channels) into cells.
+
+    The result is (images, channels x cell x cell, rows of cells, columns of cells); the last row
+    and column are filled up with zeros.
+    """
+    height, width = images.shape[1:3]
+    filled = F.pad(images, (0, 0, 0, -width % cell, 0, -height % cell))
+    return F.pixel_unshuffle(filled.permute(0, 3, 1, 2), cell)
+
 
 IMAGES_PER_BATCH = 512
 

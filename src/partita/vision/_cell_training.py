@@ -18,12 +18,10 @@ from torch.nn import functional as F
 
 from .._support import Array, Progress
 from ..errors import InputError
-from ._cell_config import CellConfig
-from ._cell_networks import CellNetworks
-from ._cell_sets import CellSets, half_precision
-from ._checkpoints import NetworkFolder
-from ._masked_augmentation import augment
+from ._cell_sets import CellConfig, CellNetworks, CellSets, half_precision
+from ._images import augment
 from ._runtime import (
+    NetworkFolder,
     WeightAverages,
     choose_device,
     deterministic_algorithms,

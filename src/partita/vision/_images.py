@@ -1,13 +1,17 @@
-"""Flattened images: their check, their pixels, and how pixel values enter a network.
+"""Flattened images: their check, their pixels, their augmentation, and the estimators' base.
 
-Knows arrays and image shapes only. Values are normalised by fixed numbers: a mean or a deviation
-computed from the images would let one pixel reach every submodel.
+Values are normalised by fixed numbers: a mean or a deviation computed from the images would let one
+pixel reach every submodel. Images that are augmented are masked already, so that no augmentation
+can bring in a foreign pixel. (Where training is trusted they are whole, and masked afterwards.)
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
 from .._support import Array
@@ -64,3 +68,121 @@ def pixels_of(columns: Sequence[int], image_shape: Sequence[int]) -> list[int]:
             "units=pixels(image_shape), or give image_shape"
         )
     return pixels
+
+
+class Augmentation(Protocol):
+    """How images are augmented; MaskedImageClassifier documents the settings."""
+
+    @property
+    def flip(self) -> bool: ...
+    @property
+    def shift(self) -> int: ...
+    @property
+    def erase(self) -> int: ...
+
+
+def augment(masked: Tensor, recipe: Augmentation, generator: torch.Generator) -> Tensor:
+    """Images (images, height, width, channels), each augmented by its own random numbers."""
+    count, (height, width), device = len(masked), masked.shape[1:3], masked.device
+
+    def draw(low: int, high: int) -> Tensor:
+        return torch.randint(low, high + 1, (count, 1), generator=generator, device=device)
+
+    rows = torch.arange(height, device=device).expand(count, height)
+    columns = torch.arange(width, device=device).expand(count, width)
+    if recipe.erase:
+        below = rows - draw(0, height - recipe.erase)
+        beyond = columns - draw(0, width - recipe.erase)
+        down = (below >= 0) & (below < recipe.erase)
+        right = (beyond >= 0) & (beyond < recipe.erase)
+    if recipe.flip:
+        columns = torch.where(draw(0, 1) == 1, width - 1 - columns, columns)
+    if recipe.shift:
+        rows = _reflect(rows + draw(-recipe.shift, recipe.shift), height)
+        columns = _reflect(columns + draw(-recipe.shift, recipe.shift), width)
+    image = torch.arange(count, device=device)[:, None, None]
+    moved = masked[image, rows[:, :, None], columns[:, None, :]]
+    if not recipe.erase:
+        return moved
+    return moved.masked_fill((down[:, :, None] & right[:, None, :]).unsqueeze(-1), 0.0)
+
+
+def moved(masked: Tensor, down: int, right: int, mirror: bool) -> Tensor:
+    """All images shifted by the same number of pixels, and mirrored if asked for."""
+    height, width = masked.shape[1:3]
+    rows = _reflect(torch.arange(height, device=masked.device) - down, height)
+    columns = _reflect(torch.arange(width, device=masked.device) - right, width)
+    if mirror:
+        columns = columns.flip(0)
+    return masked[:, rows][:, :, columns]
+
+
+def _reflect(places: Tensor, side: int) -> Tensor:
+    """Places beyond an edge, reflected into the image; the edge itself does not come twice."""
+    return side - 1 - (side - 1 - places.abs()).abs()
+
+
+class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of flattened images whose ``fit_submodels`` trains many submodels at once."""
+
+    image_shape: Any
+    random_state: Any
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Train one network over all pixels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        columns = list(range(int(np.prod(self.image_shape))))
+        self.submodels_ = self.fit_submodels(X, y, [columns], [int(self.random_state)])
+        self.classes_ = self.submodels_.classes_
+        self.n_features_in_ = len(columns)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Predict the probability of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images.
+
+        Returns
+        -------
+        array of shape (n_images, n_classes)
+            Probabilities, in the order of ``classes_``.
+        """
+        check_is_fitted(self, "submodels_")
+        return np.asarray(np.exp(self.submodels_.scores(X)[:, 0]))
+
+    def predict(self, X: Any) -> Array:
+        """Predict the most probable label of each image.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images.
+
+        Returns
+        -------
+        array of shape (n_images,)
+            Labels, as given to fit.
+        """
+        shares = self.predict_proba(X)
+        return np.asarray(self.classes_[shares.argmax(axis=1)])
+
+    def fit_submodels(
+        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+    ) -> Any:
+        """Train one submodel for each set of columns; FeaturePartitionClassifier calls this."""
+        raise NotImplementedError

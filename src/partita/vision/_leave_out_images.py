@@ -18,11 +18,9 @@ from ..errors import InputError
 from ..patches import OTHER_PLACES
 from ._images import as_images, labelled_images
 from ._masked_classifier import MaskedImageClassifier, fit_in_turn
-from ._paper_recipes import SETTINGS, recipe_for
+from ._paper_networks import SETTINGS, recipe_for
 from ._runtime import choose_device, deterministic_algorithms, torch_seeds
-from ._settled_votes import SettledVotes
-from ._window_networks import WindowNetwork
-from ._window_votes import AttackableVotes, TrustedVotes
+from ._window_votes import AttackableVotes, SettledVotes, TrustedVotes, WindowNetwork
 from ._windows import check_patches, choose_grid, left_out_sets
 
 IMAGES_AT_ONCE = 2500  # their votes are in memory together

@@ -1,24 +1,252 @@
 """MaskedImageClassifier: the paper's networks on masked images, fitted one after the other.
 
-Nothing may be shared between two submodels: no weights, no statistics, no optimizer.
+Training is given the submodel's own pixels and nothing else. It puts them on an empty image, and
+only then augments; every random number comes from the submodel's seed. Nothing may be shared
+between two submodels: no weights, no statistics, no optimizer.
 """
 
-from collections.abc import Iterator, Sequence
+import hashlib
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .._support import Array, Progress
+from ..ensemble import FLOOR
 from ..errors import InputError
-from ._checkpoints import NetworkFolder
-from ._images import labelled_images, pixels_of
-from ._joint_classifier import JointImageClassifier
-from ._masked_submodel import MaskedSubmodel
-from ._paper_recipes import SETTINGS, recipe_for
-from ._runtime import choose_device, deterministic_algorithms, training_environment
+from ._images import JointImageClassifier, as_images, augment, labelled_images, normalise, pixels_of
+from ._paper_networks import SETTINGS, Recipe, recipe_for
+from ._runtime import (
+    NetworkFolder,
+    WeightAverages,
+    choose_device,
+    deterministic_algorithms,
+    memory_layout,
+    seeded_weights,
+    torch_seeds,
+    training_environment,
+)
+
+PEAK = 0.2  # the share of steps in which a triangular learning rate rises
+IMAGES_PER_BATCH = 512
+# own pixels, labels and a generator; returns images (images, height, width, channels)
+TrainingImages = Callable[[Tensor, Tensor, torch.Generator], Tensor]
+
+
+class MaskedSubmodel:
+    """One network, its pixels and its seed.
+
+    Parameters
+    ----------
+    pixels : list of int
+        The submodel's pixels, as positions in a flattened (height, width) image.
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    classes : array
+        The labels, sorted.
+    network : str
+        The network's name, for people and for the checkpoint.
+    recipe : Recipe
+        How it is built and trained.
+    seed : int
+        Everything random comes from it.
+    device : torch.device
+        Where it is trained and predicts.
+    compiled : bool, optional
+        Whether training is compiled; by default on a GPU. Networks of one kind share what is
+        compiled, since their weights are its arguments.
+    """
+
+    def __init__(
+        self,
+        pixels: list[int],
+        image_shape: Sequence[int],
+        classes: Array,
+        network: str,
+        recipe: Recipe,
+        seed: int,
+        device: torch.device,
+        compiled: bool | None = None,
+    ) -> None:
+        self.pixels, self.image_shape = tuple(pixels), tuple(map(int, image_shape))
+        self.classes_ = classes
+        self.network, self.recipe, self.seed, self.device = network, recipe, seed, device
+        self.compiled = device.type == "cuda" if compiled is None else compiled
+        self._pixels = torch.tensor(pixels, dtype=torch.long, device=device)
+        self.weights: dict[str, Tensor] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.network} on {len(self.pixels)} pixels"
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of shape (images, classes)."""
+        return np.asarray(np.exp(self.scores(X)))
+
+    def predict(self, X: Any) -> Array:
+        """The most probable label of each image."""
+        return np.asarray(self.classes_[self.scores(X).argmax(axis=1)])
+
+    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
+        """Log-probabilities float32 (images, classes) of whole images; it sees its own pixels."""
+        own = as_images(X, self.image_shape)[:, self.pixels]
+        network = self._place(self._load()).eval()
+        out = np.empty((len(own), len(self.classes_)), dtype=np.float32)
+        with torch.no_grad():
+            for start in range(0, len(own), batch_size):
+                batch = torch.from_numpy(own[start : start + batch_size]).to(self.device)
+                logits = self._logits(network, self.mask(batch))
+                out[start : start + len(batch)] = logits.log_softmax(dim=1).cpu().numpy()
+        out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
+        return out
+
+    def fit(self, own: Array, labels: Array, after_epoch: Callable[[Tensor], None]) -> None:
+        """Train on the submodel's own pixels (images, pixels, channels) and the labels.
+
+        ``after_epoch`` is called with the mean loss of each epoch.
+        """
+        recipe = self.recipe
+        initial, order = torch_seeds(self.seed, 2)
+        with seeded_weights(initial):
+            network = self._place(self._build())
+        network.train()
+        generator = torch.Generator(self.device).manual_seed(order)
+        images = torch.from_numpy(own).to(self.device)
+        codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
+        optimizer = _optimizer(network, recipe, self.device.type == "cuda")
+        averages = WeightAverages(
+            (value for value in network.state_dict().values() if value.is_floating_point()),
+            self._average_decay,
+        )
+        loss_of, training_images = self._loss_of(network), self._training_images(network)
+        batch = min(recipe.batch_size, len(codes))
+        steps = len(codes) // batch
+        for epoch in range(recipe.epochs):
+            shuffled = torch.randperm(len(codes), generator=generator, device=self.device)
+            total = torch.zeros((), device=self.device)
+            for step in range(steps):
+                done = (epoch * steps + step + 0.5) / (recipe.epochs * steps)
+                for group in optimizer.param_groups:
+                    group["lr"] = recipe.learning_rate * learning_rate_share(recipe, done)
+                chosen = shuffled[step * batch : (step + 1) * batch]
+                shown = training_images(images[chosen], codes[chosen], generator)
+                loss = loss_of(shown, codes[chosen])
+                optimizer.zero_grad(set_to_none=True)
+                loss.backward()
+                optimizer.step()
+                averages.update(epoch * steps + step + 1)
+                total += loss.detach()
+            after_epoch(total / steps)
+        averages.apply()
+        self.weights = {
+            name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
+        }
+
+    @property
+    def _average_decay(self) -> float:
+        """The decay of an exponential average of the weights; 0: the last weights are kept."""
+        return 0.0
+
+    def _training_images(self, network: nn.Module) -> TrainingImages:
+        """What the network is shown in training, as a function of a batch."""
+
+        def shown(own: Tensor, codes: Tensor, generator: torch.Generator) -> Tensor:
+            return augment(self.mask(own), self.recipe, generator)
+
+        return shown
+
+    def _loss_of(self, network: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+        """The loss as a function of images and labels."""
+
+        def loss(images: Tensor, codes: Tensor) -> Tensor:
+            logits = self._logits(network, images)
+            return F.cross_entropy(logits, codes, label_smoothing=self.recipe.label_smoothing)
+
+        return torch.compile(loss, dynamic=False) if self.compiled else loss
+
+    def use(self, weights: dict[str, Tensor]) -> None:
+        """Take these weights, which must be complete, instead of training."""
+        self.weights = weights
+        self._load()
+
+    def fingerprint(self, images: Array, labels: Array) -> str:
+        """A hash of everything that the weights follow from."""
+        digest = hashlib.sha256(json.dumps(self._facts(), default=float).encode())
+        digest.update(images[:, self.pixels].tobytes())
+        digest.update(labels.astype(np.int64).tobytes())
+        return digest.hexdigest()
+
+    def _facts(self) -> list[Any]:
+        """Everything that the weights follow from, besides images and labels."""
+        return [
+            self.network,
+            self.recipe.as_dict(),
+            self.image_shape,
+            self.pixels,
+            self.seed,
+            len(self.classes_),
+        ]
+
+    def _build(self) -> nn.Module:
+        height, width, channels = self.image_shape
+        return self.recipe.build(channels, len(self.classes_), height, width)
+
+    def _load(self) -> nn.Module:
+        """The network with its weights, which must be complete."""
+        with torch.device("meta"):
+            network = self._build()
+        network.load_state_dict(self.weights, assign=True)
+        return network
+
+    def _place(self, network: nn.Module) -> nn.Module:
+        layout = memory_layout(self.device)
+        return network.to(self.device).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
+
+    def mask(self, own: Tensor) -> Tensor:
+        """Images (images, height, width, channels): this submodel's pixels, zero elsewhere."""
+        height, width, channels = self.image_shape
+        empty = torch.zeros(len(own), height * width, channels, device=self.device)
+        empty[:, self._pixels] = normalise(own)
+        return empty.unflatten(1, (height, width))
+
+    def _logits(self, network: nn.Module, images: Tensor) -> Tensor:
+        """A network's logits, computed in bfloat16 on a GPU."""
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+            logits: Tensor = network(
+                images.permute(0, 3, 1, 2).contiguous(memory_format=memory_layout(self.device))
+            )
+        return logits.float()
+
+
+def _optimizer(network: nn.Module, recipe: Recipe, fused: bool) -> torch.optim.Optimizer:
+    """The paper's optimizer; weight decay applies to matrices and kernels only."""
+    groups = [
+        {
+            "params": [value for value in network.parameters() if value.dim() > 1],
+            "weight_decay": recipe.weight_decay,
+        },
+        {
+            "params": [value for value in network.parameters() if value.dim() <= 1],
+            "weight_decay": 0.0,
+        },
+    ]
+    if recipe.triangular:
+        return torch.optim.SGD(
+            groups, lr=recipe.learning_rate, momentum=0.9, nesterov=True, fused=fused
+        )
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=fused)
+
+
+def learning_rate_share(recipe: Recipe, done: float) -> float:
+    """The learning rate's share of its peak when this share of the training is done."""
+    if recipe.triangular:
+        return done / PEAK if done < PEAK else (1 - done) / (1 - PEAK)
+    return 0.5 * (1 + math.cos(math.pi * done))
 
 
 class MaskedImageClassifier(JointImageClassifier):

@@ -1,15 +1,16 @@
-"""PixelSetClassifier: small transformers over sets of pixels, all submodels trained at once."""
+"""PixelSetClassifier and CellImageClassifier: one network per set of pixels, all trained jointly.
+
+Both are estimators of a FeaturePartitionClassifier.
+"""
 
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import InputError
-from ._cell_classifier import CellImageClassifier
-from ._config import PixelSetConfig
-from ._images import labelled_images, pixels_of
-from ._joint_classifier import JointImageClassifier
-from ._pixel_set_submodels import PixelSetSubmodels
-from ._pixel_sets import PixelSets
+from ._cell_sets import CellConfig, CellSets
+from ._cell_training import train_cells
+from ._images import JointImageClassifier, labelled_images, pixels_of
+from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSubmodels
 from ._training import train
 
 ENOUGH_FOR_CELLS = 18  # pixels per submodel: 56 submodels of CIFAR10's images
@@ -231,3 +232,181 @@ class PixelSetClassifier(JointImageClassifier):
         return self.network == "cells" or (
             self.network == "auto" and min(map(len, sets)) >= ENOUGH_FOR_CELLS
         )
+
+
+class CellImageClassifier(JointImageClassifier):
+    """A small residual convolutional network over cells of an image's pixels.
+
+    It is for few submodels, which see many pixels each. A submodel is given the image with its own
+    pixels and zeros elsewhere, and a further channel that says which pixels are its own. Cells of
+    2 x 2 pixels become channels, so that fewer positions are empty. Submodels are fitted one after
+    the other, and no number of one meets a number of another (theory, section 1). Images are rows
+    of height x width x channels whole numbers from 0 to 255, flattened in that order.
+
+    Parameters
+    ----------
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    width : int, default=128
+        Channels of the first of three stages; the others have twice and four times as many.
+    blocks : int, default=1
+        Residual blocks per stage.
+    cell : int, default=2
+        The side of a cell in pixels.
+    members : int, default=1
+        Networks per submodel, on the same pixels, whose probabilities are averaged: better
+        submodels, tied to no other submodel.
+    epochs : int, default=20
+        Passes over the images.
+    batch_size : int, default=512
+        Images per step.
+    learning_rate : float, default=0.4
+        Peak of the learning rate of SGD with momentum, which rises and falls once.
+    weight_decay : float, default=5e-4
+        Of SGD; norms are exempt.
+    label_smoothing : float, default=0.1
+        Label smoothing of the cross entropy.
+    average : float, default=0.99
+        The decay, per step, of the average over the weights and statistics that the network ends
+        with; 0 for those of the last step.
+    flip : bool, default=True
+        Mirror images at random in training, and average both views at prediction. Switch it off
+        for digits and letters.
+    shift : int, default=2
+        Shift images by up to this many pixels in training; what comes in at an edge is mirrored.
+        Images are masked before they are moved, so that no pixel reaches another submodel.
+    erase : int, default=0
+        The side of a square that is emptied at a random place of every image in training.
+    views : {1, 5, 9}, default=1
+        At prediction, average over the image as it is and shifted by one pixel: better submodels
+        at so many times the cost.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train; "auto" is a GPU where there is one.
+    deterministic : bool, default=False
+        Give the same bits every time on the same device and library version.
+    checkpoint : path, optional
+        A folder with a file for every finished network; an interrupted fit resumes after the last
+        of them. The files stay.
+    random_state : int, default=0
+        The seed of :meth:`fit`; FeaturePartitionClassifier gives each submodel its own.
+    verbose : int, default=1
+        1 shows progress, with the loss, on standard error.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels.
+    submodels_ : sequence
+        After :meth:`fit`: the network over all pixels, as a sequence of one submodel.
+    n_features_in_ : int
+        Values per image.
+
+    See Also
+    --------
+    PixelSetClassifier : For many submodels, which see few pixels each; with ``network="auto"`` it
+        chooses between both kinds of networks.
+    partita.FeaturePartitionClassifier : The ensemble that certifies.
+
+    Examples
+    --------
+    >>> from partita import FeaturePartitionClassifier
+    >>> from partita.datasets import load_digits
+    >>> from partita.vision import CellImageClassifier
+    >>> data = load_digits()
+    >>> net = CellImageClassifier(
+    ...     data.image_shape, width=8, epochs=1, batch_size=64, flip=False, device="cpu", verbose=0
+    ... )
+    >>> clf = FeaturePartitionClassifier(
+    ...     net, n_submodels=3, partition="strided", image_shape=data.image_shape
+    ... )
+    >>> clf.fit(data.X_train[:128], data.y_train[:128]).ballots(data.X_test[:5]).shape
+    (5, 3, 10)
+    """
+
+    __module__ = "partita.vision"  # stored models name public paths
+
+    def __init__(
+        self,
+        image_shape: Any,
+        width: int = 128,
+        blocks: int = 1,
+        cell: int = 2,
+        members: int = 1,
+        epochs: int = 20,
+        batch_size: int = 512,
+        learning_rate: float = 0.4,
+        weight_decay: float = 5e-4,
+        label_smoothing: float = 0.1,
+        average: float = 0.99,
+        flip: bool = True,
+        shift: int = 2,
+        erase: int = 0,
+        views: int = 1,
+        device: str = "auto",
+        deterministic: bool = False,
+        checkpoint: Any = None,
+        random_state: int = 0,
+        verbose: int = 1,
+    ) -> None:
+        self.image_shape = image_shape
+        self.width = width
+        self.blocks = blocks
+        self.cell = cell
+        self.members = members
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.label_smoothing = label_smoothing
+        self.average = average
+        self.flip = flip
+        self.shift = shift
+        self.erase = erase
+        self.views = views
+        self.device = device
+        self.deterministic = deterministic
+        self.checkpoint = checkpoint
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit_submodels(
+        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+    ) -> PixelSetSubmodels:
+        """Train one submodel for each set of columns, one after the other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+        columns : sequence of sequences of int
+            The columns of each submodel; all channels of a pixel must be in the same set.
+        seeds : sequence of int
+            One per submodel.
+
+        Returns
+        -------
+        sequence of submodels
+            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
+        """
+        config = CellConfig(**{name: getattr(self, name) for name in CellConfig.names()})
+        config.check(self.image_shape)
+        images, classes, codes = labelled_images(X, y, self.image_shape)
+        model = CellSets(
+            [pixels_of(own, self.image_shape) for own in columns],
+            self.image_shape,
+            len(classes),
+            config,
+            seeds,
+        )
+        train_cells(
+            model,
+            images,
+            codes,
+            device=self.device,
+            deterministic=self.deterministic,
+            checkpoint=self.checkpoint,
+            verbose=self.verbose,
+        )
+        return PixelSetSubmodels(model, classes)

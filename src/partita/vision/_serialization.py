@@ -14,13 +14,10 @@ from torch import Tensor
 
 from .._support import require
 from ..errors import MissingExtraError, StoreError
-from . import _cell_networks, _transformers
-from ._cell_config import CellConfig
-from ._cell_sets import CellSets, values_per_cell
-from ._config import PixelSetConfig
+from . import _cell_sets, _pixel_sets
+from ._cell_sets import CellConfig, CellSets, values_per_cell
 from ._images import pixels_of
-from ._pixel_set_submodels import PixelSetSubmodels
-from ._pixel_sets import PixelSets
+from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSubmodels
 from ._runtime import choose_device
 
 # 1 named the weights differently and stored no version
@@ -83,7 +80,7 @@ def _sets(facts: dict[str, Any], weights: Weights) -> PixelSets:
     config, n_classes = PixelSetConfig(**facts["settings"]), len(facts["classes"])
     config.check()
     channels = facts["image_shape"][2]
-    size = _transformers.weights_per_network(
+    size = _pixel_sets.weights_per_network(
         config.width, config.blocks, config.expand, channels, n_classes
     )
     _check_size(weights, len(facts["sets"]) * config.members * size)
@@ -98,7 +95,7 @@ def _cells(facts: dict[str, Any], weights: Weights) -> CellSets:
     config.check(facts["image_shape"])
     inputs = values_per_cell(config, facts["image_shape"][2])
     count = len(facts["sets"]) * config.members
-    size = _cell_networks.weights_per_network(inputs, n_classes, config.width, config.blocks)
+    size = _cell_sets.weights_per_network(inputs, n_classes, config.width, config.blocks)
     _check_size(weights, count * size)
     model = CellSets(facts["sets"], facts["image_shape"], n_classes, config, facts["seeds"])
     for k, network in enumerate(model.networks):

@@ -16,10 +16,10 @@ from torch.nn import functional as F
 
 from .._support import Array, Progress
 from ..errors import InputError
-from ._checkpoints import Checkpoint
 from ._images import as_images
-from ._pixel_sets import PixelSets
+from ._pixel_sets import PixelSets, parameter_groups
 from ._runtime import (
+    Checkpoint,
     WeightAverages,
     choose_device,
     deterministic_algorithms,
@@ -27,7 +27,6 @@ from ._runtime import (
     torch_seeds,
     training_environment,
 )
-from ._transformers import parameter_groups
 
 # 1 named the weights differently, 2 had no averages, 3 did not say where it was trained
 CHECKPOINT_FORMAT = 4
