@@ -11,11 +11,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._support import Array, Progress, check_alpha, check_whole
+from .._support import Array, Estimator, JsonObject, Progress, TableLike, check_alpha, check_whole
 from ..certificates import TRAINING_TABLE, Counts
 from ..errors import InputError
 from ..partition import choose_units
@@ -66,17 +67,17 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
 
     def __init__(
         self,
-        estimator: Any = None,
-        keep: Any = "auto",
-        units: Any = None,
-        low: Any = None,
-        high: Any = None,
+        estimator: Estimator = None,
+        keep: object = "auto",
+        units: object = None,
+        low: ArrayLike | None = None,
+        high: ArrayLike | None = None,
         epochs: int = 20,
         n_select: int = 1000,
         n_certify: int = 100_000,
         alpha: float = 1e-4,
         batch_size: int = 4096,
-        random_state: Any = 0,
+        random_state: object = 0,
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
@@ -92,7 +93,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.random_state = random_state
         self.verbose = verbose
 
-    def _training_rows(self, X: Any) -> Array:
+    def _training_rows(self, X: TableLike) -> Array:
         """The rows to train on, scaled; sets what follows from the settings and their shape."""
         self.__dict__.pop("estimator_", None)  # a fit that fails leaves no half-fitted model
         self._check_settings()
@@ -108,7 +109,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         )
         return self._scale(array)
 
-    def _train(self, scaled: Array, target: Array, **fixed: Any) -> Self:
+    def _train(self, scaled: Array, target: Array, **fixed: object) -> Self:
         """Train a clone of the estimator, every epoch on fresh ablations.
 
         ``fixed`` goes to every ``partial_fit``.
@@ -133,7 +134,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
         self.estimator_ = model
         return self
 
-    def _ablations(self, purpose: int) -> dict[str, Any]:
+    def _ablations(self, purpose: int) -> JsonObject:
         """What an estimator needs that draws ablations itself, where it computes."""
         return {
             "unit_of": self._unit_of(trusted=-1),
@@ -142,10 +143,10 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             "verbose": bool(self.verbose),
         }
 
-    def _draws_itself(self, model: Any) -> bool:
+    def _draws_itself(self, model: Estimator) -> bool:
         return self._takes_votes and hasattr(model, "fit_ablations")
 
-    def _new_estimator(self) -> Any:
+    def _new_estimator(self) -> Estimator:
         """A clone of the estimator, with a seed."""
         model = type(self)._default_estimator() if self.estimator is None else clone(self.estimator)
         if not self._draws_itself(model) and not (
@@ -214,13 +215,13 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     def _progress(self, doing: str, total: int, what: str) -> Progress:
         return Progress(doing, total, what, enabled=bool(self.verbose))
 
-    def _rows_to_predict(self, X: Any) -> tuple[Array, Table]:
+    def _rows_to_predict(self, X: TableLike) -> tuple[Array, Table]:
         """Rows, scaled, and the table they came in."""
         check_is_fitted(self, "estimator_")
         array, table = self._array(X, reset=False)
         return self._scale(array), table
 
-    def _array(self, X: Any, reset: bool) -> tuple[Array, Table]:
+    def _array(self, X: TableLike, reset: bool) -> tuple[Array, Table]:
         table = open_table(X)
         kinds = (np.float64, np.uint8)  # bytes stay bytes: images are many
         return np.asarray(validate_data(self, X, reset=reset, dtype=kinds)), table
@@ -260,7 +261,7 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             )
         return int(self.keep)
 
-    def _column_bounds(self, X: Any, d: int) -> tuple[Array, Array]:
+    def _column_bounds(self, X: TableLike, d: int) -> tuple[Array, Array]:
         """The least and the greatest value of every column."""
         is_bytes = getattr(X, "dtype", None) == np.uint8
         bounds = []

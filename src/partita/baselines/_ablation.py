@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 
-from .._support import Array, clopper_pearson
+from .._support import Array, Estimator, TableLike, clopper_pearson
 from ..certificates import Certificates
 from ..ensemble import classes_of, numeric_target, target_array
 from ..errors import InputError
@@ -30,7 +31,7 @@ def abstentions(proof: Certificates) -> Array:
     return np.asarray(proof.radius < 0)
 
 
-def _linear_classifier() -> Any:
+def _linear_classifier() -> Estimator:
     # every epoch brings fresh ablations, so the steps must not shrink; averaging removes their
     # noise
     return SGDClassifier(
@@ -153,18 +154,18 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
 
     def __init__(
         self,
-        estimator: Any = None,
-        keep: Any = "auto",
-        units: Any = None,
-        low: Any = None,
-        high: Any = None,
+        estimator: Estimator = None,
+        keep: object = "auto",
+        units: object = None,
+        low: ArrayLike | None = None,
+        high: ArrayLike | None = None,
         method: str = "jia",
         epochs: int = 20,
         n_select: int = 1000,
         n_certify: int = 100_000,
         alpha: float = 1e-4,
         batch_size: int = 4096,
-        random_state: Any = 0,
+        random_state: object = 0,
         verbose: int = 0,
     ) -> None:
         super().__init__(
@@ -183,7 +184,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         )
         self.method = method
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on random ablations of the rows.
 
         Parameters
@@ -213,7 +214,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         super()._check_settings()
         check_method(self.method)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the label that most of ``n_select`` ablations get.
 
         Parameters
@@ -229,7 +230,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         votes = self._votes(self._rows_to_predict(X)[0], self.n_select, SELECTION)
         return np.asarray(self.classes_[votes.argmax(axis=1)])
 
-    def votes(self, X: Any) -> Array:
+    def votes(self, X: TableLike) -> Array:
         """Count the votes of the ``n_certify`` ablations for each label.
 
         Parameters
@@ -244,7 +245,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         """
         return self._votes(self._rows_to_predict(X)[0], self.n_certify, CERTIFICATION)
 
-    def certify(self, X: Any) -> Certificates:
+    def certify(self, X: TableLike) -> Certificates:
         """Predict each row and bound how many of its units must be rewritten to change it.
 
         Parameters
@@ -291,7 +292,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
         return votes
 
 
-def _linear_regressor() -> Any:
+def _linear_regressor() -> Estimator:
     # huber: a step is bounded however many columns are kept; otherwise as in the classifier
     return SGDRegressor(
         loss="huber", epsilon=1.0, alpha=1e-5, learning_rate="constant", eta0=0.03, average=True
@@ -384,7 +385,7 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
 
     _default_estimator: ClassVar[Any] = staticmethod(_linear_regressor)
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on random ablations of the rows.
 
         Parameters
@@ -404,7 +405,7 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
         self.centre_, self.scale_ = float(target.mean()), float(target.std()) or 1.0
         return self._train(scaled, (target - self.centre_) / self.scale_)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the lower median of the model's values over ``n_select`` ablations.
 
         Parameters
@@ -441,13 +442,13 @@ class RandomizedAblationRegressor(RegressorMixin, AblatedModel):  # type: ignore
 
     def certify(
         self,
-        X: Any,
+        X: TableLike,
         *,
-        lower: Any = None,
-        upper: Any = None,
-        tolerance: Any = None,
-        relative: Any = None,
-        around: Any = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        tolerance: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
+        around: ArrayLike | None = None,
     ) -> Certificates:
         """Bound how many units must be rewritten to move a prediction out of its bounds.
 

@@ -163,7 +163,7 @@ def _exact_count(p_lower: float, p_upper: float, thresholds: _Thresholds) -> int
 
 
 def certify_votes(
-    votes: Any, label: Any, d: int, e: int, alpha: float, method: str
+    votes: Any, label: object, d: int, e: int, alpha: float, method: str
 ) -> tuple[Array, Array]:
     """The radius and the runner-up of every row, from the votes of the draws.
 
@@ -188,7 +188,7 @@ def certify_votes(
     return ablation_radius(own, highest, d, e, method), runner_up
 
 
-def check_kept_columns(d: Any, e: Any) -> None:
+def check_kept_columns(d: int, e: int) -> None:
     """Refuse numbers of columns that make no ablation."""
     for name, number in (("d", d), ("e", e)):
         check_whole(name, number, 1)
@@ -196,7 +196,7 @@ def check_kept_columns(d: Any, e: Any) -> None:
         raise InputError(f"e is {e}, but there are only d = {d} columns to keep: lower e")
 
 
-def check_method(method: Any) -> None:
+def check_method(method: object) -> None:
     """Refuse a method that does not exist."""
     if method not in METHODS:
         raise InputError(f"method is {method!r}: give {' or '.join(map(repr, METHODS))}")

@@ -32,7 +32,7 @@ import numpy as np
 import scipy.sparse
 from sklearn.utils.validation import column_or_1d
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..errors import InputError
 from ..tables import Table, is_missing, object_rows, open_table, series_floats
 
@@ -48,7 +48,7 @@ NANOSECONDS = {  # of numpy's units of time
 }
 
 
-def canonical(value: Any) -> float | str:
+def canonical(value: object) -> float | str:
     """A cell as a float (NaN where missing) or a text, from itself alone.
 
     Never raises, because a cell may be the attacker's.
@@ -175,7 +175,7 @@ def series_cells(series: "nw.Series[Any]") -> Any:
 class CanonicalRows:
     """A table whose cells have been read one by one, of which a submodel gets some rows."""
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: TableLike) -> None:
         self.table = _open(X)
         self.names: Sequence[Any] | None = None  # of the columns, where X was a frame
         first = self.table.take([0])
@@ -220,7 +220,7 @@ class CanonicalRows:
         ]
 
 
-def labels_of(y: Any) -> Array:
+def labels_of(y: TableLike) -> Array:
     """Labels as canonical cells, an array of objects."""
     if y is None:
         raise InputError("RowPartitionClassifier requires y to be passed, but the target y is None")
@@ -261,7 +261,7 @@ def bucket_of(digest: bytes, n_buckets: int) -> int:
     return int.from_bytes(digest, "big") % n_buckets
 
 
-def _open(X: Any) -> Table:
+def _open(X: TableLike) -> Table:
     if scipy.sparse.issparse(X):
         raise InputError("X is a sparse matrix, which is not supported here: give X.toarray()")
     known = (

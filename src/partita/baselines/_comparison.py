@@ -13,9 +13,10 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone, is_regressor
 
-from .._support import require
+from .._support import Estimator, JsonObject, TableLike, require
 from ..certificates import Certificates, Counts
 from ..ensemble import Ensemble
 from ..errors import InputError
@@ -97,7 +98,7 @@ class Comparison:
         One per method, with the same keys in the same order.
     """
 
-    rows: list[dict[str, Any]]
+    rows: list[JsonObject]
 
     def to_frame(self) -> Any:
         """Convert to a pandas frame.
@@ -129,15 +130,15 @@ class Comparison:
 
 
 def compare(
-    methods: Mapping[str, Any],
-    X_train: Any,
-    y_train: Any,
-    X_test: Any,
-    y_test: Any,
+    methods: Mapping[str, Estimator],
+    X_train: TableLike,
+    y_train: ArrayLike,
+    X_test: TableLike,
+    y_test: ArrayLike,
     *,
     radii: Sequence[int] = (1, 2, 4),
-    tolerance: Any = None,
-    relative: Any = None,
+    tolerance: ArrayLike | None = None,
+    relative: ArrayLike | None = None,
     patch: tuple[int, int] | None = None,
     published: str | None = None,
 ) -> Comparison:
@@ -226,13 +227,13 @@ def compare(
 
 def _measured_line(
     name: str,
-    method: Any,
-    data: tuple[Any, ...],
+    method: Estimator,
+    data: tuple[TableLike, ...],
     radii: Sequence[int],
-    tolerance: Any,
-    relative: Any,
+    tolerance: ArrayLike | None,
+    relative: ArrayLike | None,
     patch: Any,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Fit and certify one method."""
     X_train, y_train, X_test, y_test = data
     model = clone(method)
@@ -276,7 +277,7 @@ def _measured_line(
     }
 
 
-def _covers(certifier: Any) -> str:
+def _covers(certifier: Estimator) -> str:
     """What a method's certificates cover; "?" where that is not known."""
     if hasattr(certifier, "covers"):  # a class that is imported late
         return ", ".join(certifier.covers)
@@ -296,9 +297,9 @@ def _unproven(prediction: Any, truth: Any, widths: Mapping[str, Any]) -> Certifi
     return Certificates(values, radius, None, nothing, middle, of_values=True)
 
 
-def _published_line(number: Published, columns: Sequence[str], patch: Any) -> dict[str, Any]:
+def _published_line(number: Published, columns: Sequence[str], patch: Any) -> JsonObject:
     """What is published about a method; None where nothing is."""
-    line: dict[str, Any] = dict.fromkeys(columns)
+    line: JsonObject = dict.fromkeys(columns)
     line |= {
         "method": f"{number.method} (published: {number.source})",
         "r counts": f"patches of {patch[0]} x {patch[1]} pixels",
@@ -308,7 +309,7 @@ def _published_line(number: Published, columns: Sequence[str], patch: Any) -> di
     return line | {"covers": PATCH, "proof": "published, not run here"}
 
 
-def _cell_text(value: Any) -> str:
+def _cell_text(value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, float):

@@ -3,13 +3,14 @@
 Labels and targets are trusted, as in the partition ensembles without label attacks.
 """
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..certificates import Certificates, Counts
 from ..ensemble import classes_of, numeric_target, target_array
 from ..rules import Median, bounds_around
@@ -19,12 +20,12 @@ from ..tables import Table, open_table
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both share: of a table nothing but its shape and names is used."""
 
-    def _open(self, X: Any, reset: bool) -> Table:
+    def _open(self, X: TableLike, reset: bool) -> Table:
         table = open_table(X)
         validate_data(self, table.header, reset=reset, skip_check_array=True)
         return table
 
-    def _rows_to_predict(self, X: Any) -> Table:
+    def _rows_to_predict(self, X: TableLike) -> Table:
         check_is_fitted(self, "constant_")
         return self._open(X, reset=False)
 
@@ -62,7 +63,7 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
     (['yes'], [2])
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Find the most frequent label.
 
         Parameters
@@ -85,7 +86,7 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
         self.constant_ = self.classes_[np.argmax(counts)]
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the constant for every row.
 
         Parameters
@@ -100,7 +101,7 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
         """
         return self._predict(self._rows_to_predict(X))
 
-    def certify(self, X: Any) -> Certificates:
+    def certify(self, X: TableLike) -> Certificates:
         """Predict the constant for every row; the radius is the number of columns.
 
         Parameters
@@ -150,7 +151,7 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
     ([20.0, 20.0], [2, -1])
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Find the lower median of the targets.
 
         Parameters
@@ -172,7 +173,7 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
         self.constant_ = float(self.rule_.decide(target[None])[0])
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the constant for every row.
 
         Parameters
@@ -190,13 +191,13 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
 
     def certify(
         self,
-        X: Any,
+        X: TableLike,
         *,
-        lower: Any = None,
-        upper: Any = None,
-        tolerance: Any = None,
-        relative: Any = None,
-        around: Any = None,
+        lower: ArrayLike | None = None,
+        upper: ArrayLike | None = None,
+        tolerance: ArrayLike | None = None,
+        relative: ArrayLike | None = None,
+        around: ArrayLike | None = None,
     ) -> Certificates:
         """Predict the constant for every row; the radius is all columns where it is in bounds.
 

@@ -15,12 +15,12 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_regressor
 from sklearn.utils._param_validation import HasMethods, Interval
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
-from .._support import Array, one_thread_settings, run_each
+from .._support import Array, Estimator, JsonObject, TableLike, one_thread_settings, run_each
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..ensemble import (
@@ -60,10 +60,10 @@ class RowCounts(Counts):
 class SingleLabel:
     """A submodel whose rows have one label: nothing to learn, and many estimators refuse to."""
 
-    def __init__(self, label: Any) -> None:
+    def __init__(self, label: object) -> None:
         self.classes_ = np.array([label])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         return np.ones((len(X), 1))
 
 
@@ -138,7 +138,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
     ('training rows inserted or deleted', True)
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
+    _parameter_constraints: ClassVar[JsonObject] = {
         "estimator": [HasMethods(["fit", "predict", "get_params", "__sklearn_tags__"]), None],
         "n_submodels": [Interval(Integral, 1, None, closed="left")],
         "spread": [Interval(Integral, 1, None, closed="left")],
@@ -151,10 +151,10 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: Estimator = None,
         n_submodels: int = 50,
         spread: int = 1,
-        rule: Any = "tournament",
+        rule: str | Rule = "tournament",
         classes: Any = None,
         random_state: int = 0,
         n_jobs: int | None = None,
@@ -169,7 +169,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Fit every submodel on the rows of its buckets.
 
         Parameters
@@ -207,7 +207,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         for i in sorted(np.flatnonzero(known).tolist(), key=digests.__getitem__):
             members[bucket_of(digests[i], len(members))].append(i)
 
-        def jobs() -> Iterator[tuple[Any, ...]]:
+        def jobs() -> Iterator[tuple[object, ...]]:
             for t in range(self.incidence_.shape[1]):
                 submodel = clone(estimator)
                 submodel.set_params(**one_thread_settings(submodel), **seeds(submodel, seed, t))
@@ -234,7 +234,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         self.estimators_ = fitted
         return self
 
-    def ballots(self, X: Any) -> Ballots:
+    def ballots(self, X: TableLike) -> Ballots:
         """Compute every submodel's score for every class.
 
         Parameters
@@ -249,7 +249,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         return Ballots(self._ballots(X)[1], self.rule_)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict class labels.
 
         Parameters
@@ -264,7 +264,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         return np.asarray(self.classes_[self.rule_.decide(self.ballots(X))])
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Compute the share of the submodels' votes for each class.
 
         Parameters
@@ -279,7 +279,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         return vote_shares(self._ballots(X)[1])
 
-    def certify(self, X: Any, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
+    def certify(self, X: TableLike, cover: str = "bound", time_limit: float = 10.0) -> Certificates:
         """Predict each row and compute how many training rows must change to change it.
 
         Parameters
@@ -302,7 +302,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         """
         table, ballots = self._ballots(X)
         overlapping = self.incidence_.sum(axis=1).max() > 1
-        reach: dict[str, Any] = (
+        reach: JsonObject = (
             {"reach": self.incidence_, "cover": cover, "time_limit": time_limit}
             if overlapping
             else {}
@@ -322,12 +322,12 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             index=table.index,
         )
 
-    def _read(self, X: Any, reset: bool) -> CanonicalRows:
+    def _read(self, X: TableLike, reset: bool) -> CanonicalRows:
         rows = CanonicalRows(X)
         validate_data(self, rows.table.header, reset=reset, skip_check_array=True)
         return rows
 
-    def _ballots(self, X: Any) -> tuple[Table, Array]:
+    def _ballots(self, X: TableLike) -> tuple[Table, Array]:
         check_is_fitted(self, "estimators_")
         rows = self._read(X, reset=False)
         ballots = np.empty((len(rows), len(self.estimators_), len(self.classes_)), dtype=np.float32)
@@ -356,7 +356,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 
 def _fit_one(
-    submodel: Any, rows: CanonicalRows, mine: Array, positions: Array, classes: Array, t: int
+    submodel: Estimator, rows: CanonicalRows, mine: Array, positions: Array, classes: Array, t: int
 ) -> Any:
     """The submodel fitted on its own rows; a stand-in depends on these rows and constants alone."""
     present = np.unique(positions[mine])
@@ -367,7 +367,7 @@ def _fit_one(
     return fit_one(submodel, rows.take(mine), classes[positions[mine]], {}, f"submodel {t}", True)
 
 
-def _default_estimator() -> Any:
+def _default_estimator() -> Estimator:
     return TableBoostingClassifier(min_samples_leaf=SMALLEST_LEAF)
 
 
@@ -379,7 +379,7 @@ def _incidence(n_submodels: int, spread: int, seed: int) -> NDArray[np.bool_]:
     )
 
 
-def _check_rule(rule: Rule, estimator: Any) -> None:
+def _check_rule(rule: Rule, estimator: Estimator) -> None:
     rule.check()
     if isinstance(rule, Median):
         raise InputError("rule is a Median, which is for regression: use another rule")

@@ -11,14 +11,16 @@ bands.
 The certificate is deterministic and about the predicted image; training data must be clean.
 """
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neural_network import MLPClassifier
 from sklearn.utils.validation import check_is_fitted
 
-from .._support import Array, check_whole
+from .._support import Array, Estimator, TableLike, check_whole
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..ensemble import classes_of, target_array
 from ..errors import InputError
@@ -210,11 +212,11 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        image_shape: Any,
+        image_shape: Sequence[int],
         kind: str = "column",
         size: int = 4,
         threshold: float = 0.3,
-        estimator: Any = None,
+        estimator: Estimator = None,
         epochs: int = 20,
         batch_size: int = 256,
         random_state: int = 0,
@@ -228,7 +230,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on images with one band left.
 
         Parameters
@@ -275,7 +277,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.model_, self.n_features_in_ = model, int(np.prod(self.image_shape))
         return self
 
-    def votes(self, X: Any) -> Array:
+    def votes(self, X: TableLike) -> Array:
         """Ask about every band of every image.
 
         Parameters
@@ -304,7 +306,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 votes[start : start + batch_size, k] = scores >= self.threshold
         return votes
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the label that most bands vote for; ties go to the smallest label.
 
         Parameters
@@ -320,7 +322,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         votes = self.votes(X)
         return np.asarray(self.classes_[votes.sum(axis=1).argmax(axis=1)])
 
-    def certify(self, X: Any, patch: tuple[int, int]) -> Certificates:
+    def certify(self, X: TableLike, patch: tuple[int, int]) -> Certificates:
         """Predict every image and certify it against a patch at every position.
 
         Parameters
@@ -343,7 +345,7 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _shape(self) -> tuple[int, int]:
         return int(self.image_shape[0]), int(self.image_shape[1])
 
-    def _images(self, X: Any) -> Array:
+    def _images(self, X: TableLike) -> Array:
         array = np.asarray(X)
         if array.ndim != 2 or array.shape[1] != int(np.prod(self.image_shape)):
             raise InputError(

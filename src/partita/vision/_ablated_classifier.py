@@ -8,9 +8,9 @@ image must not depend on how many images it is asked about: batches have one siz
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, Progress
+from .._support import Array, JsonObject, PathLike, Progress
 from ..errors import InputError
 from ._images import augment
 from ._paper_networks import Recipe, recipe_for
@@ -109,7 +109,7 @@ default="network_in_network"
 
     def __init__(
         self,
-        image_shape: Any,
+        image_shape: Sequence[int],
         network: str = "network_in_network",
         learning_rate: float = 1e-3,
         weight_decay: float = 1e-3,
@@ -117,7 +117,7 @@ default="network_in_network"
         flip: bool | None = None,
         shift: int | None = None,
         device: str = "auto",
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         random_state: int = 0,
     ) -> None:
         self.image_shape = image_shape
@@ -423,7 +423,7 @@ class _Training:
             total += loss.detach()
         return total / self.steps
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """What a checkpoint holds."""
         return {
             "network": self.network.state_dict(),
@@ -431,7 +431,7 @@ class _Training:
             "averages": self.averages.tensors,
         }
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: JsonObject) -> None:
         """Continue from a state that was saved."""
         self.network.load_state_dict(state["network"])
         self.optimizer.load_state_dict(state["optimizer"])

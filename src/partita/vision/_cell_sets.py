@@ -11,14 +11,13 @@ here and nowhere else.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, check_number, check_whole
+from .._support import Array, JsonObject, TableLike, check_number, check_whole
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import as_images, moved, normalise
@@ -74,7 +73,7 @@ class CellConfig:
         ):
             check_number(name, getattr(self, name), below)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return asdict(self)
 
     @classmethod
@@ -276,7 +275,7 @@ class CellSets:
             for mirror in (False, True) if self.config.flip else (False,):
                 yield moved(masked, down, right, mirror)
 
-    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
+    def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
         """Logarithms of probabilities averaged over members and views.
 
         The result is float32 of shape (images, submodels, classes).

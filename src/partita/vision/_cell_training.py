@@ -9,14 +9,13 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, Progress
+from .._support import Array, JsonObject, PathLike, Progress
 from ..errors import InputError
 from ._cell_sets import CellConfig, CellNetworks, CellSets, half_precision
 from ._images import augment
@@ -40,7 +39,7 @@ def train_cells(
     *,
     device: str = "auto",
     deterministic: bool = False,
-    checkpoint: Any = None,
+    checkpoint: PathLike | None = None,
     compiled: bool | None = None,
     together: int | None = None,
     verbose: int = 1,
@@ -213,7 +212,7 @@ def _split(networks: CellNetworks, single: Sequence[CellNetworks]) -> None:
 def _optimizer(networks: nn.Module, config: CellConfig, fused: bool) -> torch.optim.Optimizer:
     """SGD with momentum; weight decay applies to kernels and the head, not to norms."""
     parameters = list(networks.parameters())
-    groups: list[dict[str, Any]] = [
+    groups: list[JsonObject] = [
         {"params": [value for value in parameters if value.dim() > 1]},
         {"params": [value for value in parameters if value.dim() <= 1], "weight_decay": 0.0},
     ]

@@ -10,11 +10,12 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..errors import InputError
 
 MIDDLE, SCALE = 127.5, 64.0
@@ -25,7 +26,7 @@ def normalise(values: Tensor) -> Tensor:
     return (values.float() - MIDDLE) / SCALE
 
 
-def as_images(X: Any, image_shape: Sequence[int]) -> Array:
+def as_images(X: TableLike, image_shape: Sequence[int]) -> Array:
     """Flattened images as bytes of shape (images, pixels, channels)."""
     height, width, channels = image_shape
     array = np.asarray(X)
@@ -46,7 +47,9 @@ def as_images(X: Any, image_shape: Sequence[int]) -> Array:
     return np.ascontiguousarray(array).reshape(len(array), height * width, channels)
 
 
-def labelled_images(X: Any, y: Any, image_shape: Sequence[int]) -> tuple[Array, Array, Array]:
+def labelled_images(
+    X: TableLike, y: ArrayLike, image_shape: Sequence[int]
+) -> tuple[Array, Array, Array]:
     """Images, their sorted classes, and the index of each image's class."""
     images, labels = as_images(X, image_shape), np.asarray(y)
     if len(labels) != len(images):
@@ -125,10 +128,10 @@ def _reflect(places: Tensor, side: int) -> Tensor:
 class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of flattened images whose ``fit_submodels`` trains many submodels at once."""
 
-    image_shape: Any
+    image_shape: Sequence[int]
     random_state: Any
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train one network over all pixels.
 
         Parameters
@@ -149,7 +152,7 @@ class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.n_features_in_ = len(columns)
         return self
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Predict the probability of each class.
 
         Parameters
@@ -165,7 +168,7 @@ class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         check_is_fitted(self, "submodels_")
         return np.asarray(np.exp(self.submodels_.scores(X)[:, 0]))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict the most probable label of each image.
 
         Parameters
@@ -182,7 +185,7 @@ class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return np.asarray(self.classes_[shares.argmax(axis=1)])
 
     def fit_submodels(
-        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> Any:
         """Train one submodel for each set of columns; FeaturePartitionClassifier calls this."""
         raise NotImplementedError

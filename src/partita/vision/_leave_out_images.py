@@ -5,14 +5,15 @@ that a patch does not move) is said in the certificates and in the class.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support import Array, Progress, check_whole
+from .._support import Array, PathLike, Progress, TableLike, check_whole
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
 from ..patches import OTHER_PLACES
@@ -150,8 +151,8 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def __init__(
         self,
-        image_shape: Any,
-        patches: Any = (5, 5),
+        image_shape: Sequence[int],
+        patches: object = (5, 5),
         n_patches: int = 1,
         windows: int = 49,
         training: str = "trusted",
@@ -168,7 +169,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         erase: int | None = None,
         device: str = "auto",
         deterministic: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         random_state: int = 0,
         verbose: int = 1,
     ) -> None:
@@ -194,7 +195,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train the networks.
 
         Parameters
@@ -231,7 +232,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.counts_ = Counts(f"patches of {sides} pixels", int(self.n_patches), trusted)
         return self
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """Predict class labels, asking no more models than needed.
 
         Parameters
@@ -247,7 +248,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         (labels,), _ = self._settle(X, "predicted", lambda votes: (votes.labels(),))
         return np.asarray(self.classes_[labels])
 
-    def certify(self, X: Any) -> Certificates:
+    def certify(self, X: TableLike) -> Certificates:
         """Predict each image and count the patches that cannot change it.
 
         Parameters
@@ -278,7 +279,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return ("patch",) if self.trusts_training else ("patch", "patch at its place in training")
 
     def _settle(
-        self, X: Any, verb: str, settle: Callable[[SettledVotes], tuple[Array, ...]]
+        self, X: TableLike, verb: str, settle: Callable[[SettledVotes], tuple[Array, ...]]
     ) -> tuple[list[Array], int]:
         """Ask about some images at a time; return arrays with one entry per image, and a count."""
         check_is_fitted(self, "networks_")
@@ -320,7 +321,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return int(self.leave_out)
 
-    def _fit_trusted(self, X: Any, y: Any, masks: Array) -> tuple[list[Any], Array]:
+    def _fit_trusted(self, X: TableLike, y: ArrayLike, masks: Array) -> tuple[list[Any], Array]:
         """One network for each member."""
         settings = {name: getattr(self, name) for name in SETTINGS}
         recipe = recipe_for(self.network, self.image_shape, **settings)
@@ -345,7 +346,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return networks, classes
 
     def _fit_attackable(
-        self, X: Any, y: Any, masks: Array, left_out: Array
+        self, X: TableLike, y: ArrayLike, masks: Array, left_out: Array
     ) -> tuple[list[Any], Array]:
         """One network for each set of left-out windows and member, on the other pixels."""
         channels = int(self.image_shape[2])

@@ -10,14 +10,14 @@ import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, Progress
+from .._support import Array, PathLike, Progress, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import JointImageClassifier, as_images, augment, labelled_images, normalise, pixels_of
@@ -84,15 +84,15 @@ class MaskedSubmodel:
     def __repr__(self) -> str:
         return f"{self.network} on {len(self.pixels)} pixels"
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Probabilities of shape (images, classes)."""
         return np.asarray(np.exp(self.scores(X)))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """The most probable label of each image."""
         return np.asarray(self.classes_[self.scores(X).argmax(axis=1)])
 
-    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
+    def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
         """Log-probabilities float32 (images, classes) of whole images; it sees its own pixels."""
         own = as_images(X, self.image_shape)[:, self.pixels]
         network = self._place(self._load()).eval()
@@ -181,7 +181,7 @@ class MaskedSubmodel:
         digest.update(labels.astype(np.int64).tobytes())
         return digest.hexdigest()
 
-    def _facts(self) -> list[Any]:
+    def _facts(self) -> list[object]:
         """Everything that the weights follow from, besides images and labels."""
         return [
             self.network,
@@ -329,7 +329,7 @@ class MaskedImageClassifier(JointImageClassifier):
 
     def __init__(
         self,
-        image_shape: Any,
+        image_shape: Sequence[int],
         network: str = "resnet9",
         epochs: int | None = None,
         batch_size: int | None = None,
@@ -341,7 +341,7 @@ class MaskedImageClassifier(JointImageClassifier):
         erase: int | None = None,
         device: str = "auto",
         deterministic: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         random_state: int = 0,
         verbose: int = 1,
     ) -> None:
@@ -362,7 +362,7 @@ class MaskedImageClassifier(JointImageClassifier):
         self.verbose = verbose
 
     def fit_submodels(
-        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> "MaskedSubmodels":
         """Train one submodel for each set of columns, one after the other.
 
@@ -417,7 +417,7 @@ def fit_in_turn(
     images: Array,
     codes: Array,
     *,
-    checkpoint: Any,
+    checkpoint: PathLike | None,
     deterministic: bool,
     verbose: int,
 ) -> None:
@@ -471,6 +471,6 @@ class MaskedSubmodels:
     def __iter__(self) -> Iterator[MaskedSubmodel]:
         return iter(self._submodels)
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: TableLike) -> Array:
         """Log-probabilities float32 (images, submodels, classes) of whole images."""
         return np.stack([one.scores(X) for one in self], axis=1)

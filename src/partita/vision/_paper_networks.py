@@ -3,7 +3,7 @@
 Architectures are those of the paper's tables 16 and 17, recipes those of its table 18.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from numbers import Integral
@@ -12,7 +12,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from .._support import check_number, check_whole
+from .._support import JsonObject, check_number, check_whole
 from ..errors import InputError
 
 GHOST_BATCH = 32  # images that are normalised by common statistics in training
@@ -188,7 +188,7 @@ class Recipe:
     shift: int
     erase: int
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return {name: getattr(self, name) for name in SETTINGS}
 
 
@@ -206,7 +206,7 @@ PAPER = {
 }
 
 
-def recipe_for(network: Any, image_shape: Any, **given: Any) -> Recipe:
+def recipe_for(network: object, image_shape: Sequence[int], **given: Any) -> Recipe:
     """The paper's recipe for a network, with the given settings that are not None."""
     if network not in PAPER:
         raise InputError(f"network is {network!r}: give one of {', '.join(map(repr, PAPER))}")

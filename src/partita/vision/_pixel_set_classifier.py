@@ -4,8 +4,10 @@ Both are estimators of a FeaturePartitionClassifier.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
+from numpy.typing import ArrayLike
+
+from .._support import PathLike, TableLike
 from ..errors import InputError
 from ._cell_sets import CellConfig, CellSets
 from ._cell_training import train_cells
@@ -133,7 +135,7 @@ class PixelSetClassifier(JointImageClassifier):
 
     def __init__(
         self,
-        image_shape: Any,
+        image_shape: Sequence[int],
         width: int = 128,
         blocks: int = 3,
         heads: int = 4,
@@ -152,7 +154,7 @@ class PixelSetClassifier(JointImageClassifier):
         network: str = "sets",
         device: str = "auto",
         deterministic: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         random_state: int = 0,
         verbose: int = 1,
     ) -> None:
@@ -180,7 +182,7 @@ class PixelSetClassifier(JointImageClassifier):
         self.verbose = verbose
 
     def fit_submodels(
-        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> PixelSetSubmodels:
         """Train one submodel for each set of columns, all at once.
 
@@ -327,7 +329,7 @@ class CellImageClassifier(JointImageClassifier):
 
     def __init__(
         self,
-        image_shape: Any,
+        image_shape: Sequence[int],
         width: int = 128,
         blocks: int = 1,
         cell: int = 2,
@@ -344,7 +346,7 @@ class CellImageClassifier(JointImageClassifier):
         views: int = 1,
         device: str = "auto",
         deterministic: bool = False,
-        checkpoint: Any = None,
+        checkpoint: PathLike | None = None,
         random_state: int = 0,
         verbose: int = 1,
     ) -> None:
@@ -370,7 +372,7 @@ class CellImageClassifier(JointImageClassifier):
         self.verbose = verbose
 
     def fit_submodels(
-        self, X: Any, y: Any, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
     ) -> PixelSetSubmodels:
         """Train one submodel for each set of columns, one after the other.
 

@@ -9,14 +9,14 @@ which pixels those are is decided here and nowhere else.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, check_number, check_whole
+from .._support import Array, JsonObject, TableLike, check_number, check_whole
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import as_images, normalise
@@ -76,7 +76,7 @@ class PixelSetConfig:
         ):
             check_number(name, getattr(self, name), limit)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> JsonObject:
         return asdict(self)
 
     @classmethod
@@ -84,7 +84,7 @@ class PixelSetConfig:
         return [field.name for field in fields(cls)]
 
 
-def check_views(views: Any, shift: int) -> None:
+def check_views(views: object, shift: int) -> None:
     """Refuse views at prediction that training did not prepare the networks for."""
     if views not in (1, 5, 9) or (views > 1 and shift < 1):
         raise InputError(
@@ -237,7 +237,7 @@ def _position_encoding(positions: Tensor) -> Tensor:
     return torch.cat([angles.sin(), angles.cos()], dim=-1)
 
 
-def parameter_groups(networks: nn.Module) -> list[dict[str, Any]]:
+def parameter_groups(networks: nn.Module) -> list[JsonObject]:
     """For an optimizer: weight decay applies to matrices, not to norms and biases."""
     matrices = [value for name, value in networks.named_parameters() if name.startswith("weights.")]
     rest = [value for name, value in networks.named_parameters() if not name.startswith("weights.")]
@@ -255,7 +255,7 @@ class Networks(Protocol):
     sets: list[list[int]]
 
     def __len__(self) -> int: ...
-    def scores(self, X: Any) -> Array: ...
+    def scores(self, X: TableLike) -> Array: ...
 
 
 class PixelSetSubmodels:
@@ -276,7 +276,7 @@ class PixelSetSubmodels:
     def __iter__(self) -> Iterator["PixelSetSubmodel"]:
         return (PixelSetSubmodel(self, t) for t in range(len(self)))
 
-    def scores(self, X: Any) -> Array:
+    def scores(self, X: TableLike) -> Array:
         """Log-probabilities float32 (images, submodels, classes) of whole images."""
         return self.model.scores(X)
 
@@ -292,11 +292,11 @@ class PixelSetSubmodel:
     def __repr__(self) -> str:
         return f"PixelSetSubmodel({self._t} of {len(self._submodels)}, {len(self.pixels)} pixels)"
 
-    def predict_proba(self, X: Any) -> Array:
+    def predict_proba(self, X: TableLike) -> Array:
         """Probabilities of shape (images, classes)."""
         return np.asarray(np.exp(self._submodels.scores(X)[:, self._t]))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: TableLike) -> Array:
         """The most probable label of each image."""
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
@@ -392,7 +392,7 @@ class PixelSets:
                     + torch.tensor(shift, device=self.device) * self.pixel_size
                 )
 
-    def scores(self, X: Any, batch_size: int = IMAGES_PER_BATCH) -> Array:
+    def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
         """Log-probabilities averaged over members and views.
 
         The result is float32 of shape (images, submodels, classes).

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from .. import __version__
-from .._support import write_atomic
+from .._support import JsonObject, PathLike, write_atomic
 from ..errors import InputError
 
 _GLOBAL_GENERATOR = RLock()
@@ -81,7 +81,7 @@ def seeded_weights(seed: int) -> Iterator[None]:
         yield
 
 
-def training_environment(device: torch.device, deterministic: bool) -> dict[str, Any]:
+def training_environment(device: torch.device, deterministic: bool) -> JsonObject:
     """What the bits of a trained network depend on, besides data, settings and seed."""
     return {
         "device": device.type if device.type == "cpu" else torch.cuda.get_device_name(device),
@@ -92,7 +92,7 @@ def training_environment(device: torch.device, deterministic: bool) -> dict[str,
     }
 
 
-def check_environment(path: Any, stored: dict[str, Any], current: dict[str, Any]) -> None:
+def check_environment(path: PathLike | None, stored: JsonObject, current: JsonObject) -> None:
     """Refuse a checkpoint whose bits a training here would not reproduce."""
     for name, value in current.items():
         if stored.get(name) != value:
@@ -165,7 +165,7 @@ class NetworkFolder:
         Of the training (``training_environment``).
     """
 
-    def __init__(self, path: Any, environment: dict[str, Any]) -> None:
+    def __init__(self, path: PathLike | None, environment: JsonObject) -> None:
         self.path = None if path is None else Path(path)
         self.environment = environment
 
@@ -233,17 +233,17 @@ class Checkpoint:
 
     def __init__(
         self,
-        path: Any,
+        path: PathLike | None,
         version: int,
         fingerprint: Callable[[], str],
-        environment: dict[str, Any],
+        environment: JsonObject,
     ) -> None:
         self.path = None if path is None else Path(path)
         self._version, self._environment = version, environment
         self._fingerprint = "" if path is None else fingerprint()
         self._saved_at = time.monotonic()
 
-    def save(self, epochs: int, state: Callable[[], dict[str, Any]], last: bool = False) -> None:
+    def save(self, epochs: int, state: Callable[[], JsonObject], last: bool = False) -> None:
         """Write the state after so many epochs, if it is time to, or if they are the last."""
         if self.path is None or not (last or time.monotonic() - self._saved_at >= SECONDS):
             return
@@ -258,7 +258,7 @@ class Checkpoint:
         torch.save(facts | state(), buffer)
         write_atomic(self.path, buffer.getvalue())
 
-    def resume(self, load: Callable[[dict[str, Any]], None], device: torch.device) -> int:
+    def resume(self, load: Callable[[JsonObject], None], device: torch.device) -> int:
         """Hand a saved state to ``load``, if there is one; return how many epochs it finished."""
         if self.path is None or not self.path.exists():
             return 0

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from .._support import require
+from .._support import JsonObject, require
 from ..errors import MissingExtraError, StoreError
 from . import _cell_sets, _pixel_sets
 from ._cell_sets import CellConfig, CellSets, values_per_cell
@@ -26,7 +26,7 @@ SETS_FORMAT, CELLS_FORMAT = 2, 3
 Weights = dict[str, Tensor]
 
 
-def to_bytes(submodels: Any, classes: Any) -> tuple[bytes, dict[str, Any]]:
+def to_bytes(submodels: Any, classes: Any) -> tuple[bytes, JsonObject]:
     """The weights, and the facts needed to use them; ``classes`` are the ensemble's labels."""
     if not isinstance(submodels, PixelSetSubmodels):
         raise StoreError(
@@ -53,7 +53,7 @@ def to_bytes(submodels: Any, classes: Any) -> tuple[bytes, dict[str, Any]]:
 
 
 def from_bytes(
-    content: bytes, facts: dict[str, Any], classes: Any, columns: list[list[int]]
+    content: bytes, facts: JsonObject, classes: Any, columns: list[list[int]]
 ) -> PixelSetSubmodels:
     """The submodels again, on a GPU where there is one.
 
@@ -75,7 +75,7 @@ def from_bytes(
     return PixelSetSubmodels(model.to(choose_device("auto")), np.asarray(classes)[facts["classes"]])
 
 
-def _sets(facts: dict[str, Any], weights: Weights) -> PixelSets:
+def _sets(facts: JsonObject, weights: Weights) -> PixelSets:
     """Transformers over pixels, from facts that were checked."""
     config, n_classes = PixelSetConfig(**facts["settings"]), len(facts["classes"])
     config.check()
@@ -89,7 +89,7 @@ def _sets(facts: dict[str, Any], weights: Weights) -> PixelSets:
     return model
 
 
-def _cells(facts: dict[str, Any], weights: Weights) -> CellSets:
+def _cells(facts: JsonObject, weights: Weights) -> CellSets:
     """Convolutions over cells, from facts that were checked."""
     config, n_classes = CellConfig(**facts["settings"]), len(facts["classes"])
     config.check(facts["image_shape"])
@@ -115,7 +115,7 @@ def _check_size(weights: Weights, expected: int) -> None:
         raise ValueError("the weights are not of the size that the settings say")
 
 
-def _checked_format(facts: Any) -> Any:
+def _checked_format(facts: object) -> Any:
     """The format, which says what kind of networks these are; refuse one that is not known."""
     # damaged facts are seen by the checks that follow
     found = facts.get("format", 1) if isinstance(facts, dict) else SETS_FORMAT
@@ -128,7 +128,7 @@ def _checked_format(facts: Any) -> Any:
     return found
 
 
-def _check_facts(facts: dict[str, Any], classes: Any, columns: list[list[int]]) -> None:
+def _check_facts(facts: JsonObject, classes: Any, columns: list[list[int]]) -> None:
     """Refuse networks that are not those of the ensemble's partition and labels."""
     positions, image_shape = facts["classes"], facts["image_shape"]
     if (

@@ -7,14 +7,13 @@ clipping, early stopping) may be decided from the sum.
 
 import hashlib
 import json
-from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .._support import Array, Progress
+from .._support import Array, JsonObject, PathLike, Progress
 from ..errors import InputError
 from ._images import as_images
 from ._pixel_sets import PixelSets, parameter_groups
@@ -39,7 +38,7 @@ def train(
     *,
     device: str = "auto",
     deterministic: bool = False,
-    checkpoint: Any = None,
+    checkpoint: PathLike | None = None,
     compiled: bool | None = None,
     verbose: int = 1,
 ) -> PixelSets:
@@ -201,7 +200,7 @@ class _Training:
         )
         return losses.unflatten(0, (len(scores), -1)).mean(dim=1).sum()
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """What a checkpoint holds."""
         return {
             "networks": self.model.networks.state_dict(),
@@ -209,7 +208,7 @@ class _Training:
             "averages": self.averages.tensors,
         }
 
-    def load(self, state: dict[str, Any]) -> None:
+    def load(self, state: JsonObject) -> None:
         """Continue from a checkpoint."""
         self.model.networks.load_state_dict(state["networks"])
         self.optimizer.load_state_dict(state["optimizer"])

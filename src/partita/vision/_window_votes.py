@@ -13,7 +13,7 @@ how many are asked.
 
 from collections.abc import Callable, Sequence
 from math import comb
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import torch
@@ -237,7 +237,7 @@ class WindowNetwork(MaskedSubmodel):
             losses = F.cross_entropy(logits, codes.repeat(candidates), reduction="none")
         return losses.view(candidates, -1)
 
-    def _facts(self) -> list[Any]:
+    def _facts(self) -> list[object]:
         return [
             *super()._facts(),
             self._outlines,

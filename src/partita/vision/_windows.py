@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from math import comb
 from numbers import Integral
-from typing import Any
 
 import numpy as np
 
@@ -86,7 +85,7 @@ class Grid:
 
 
 def choose_grid(
-    image_shape: Sequence[int], patches: Sequence[tuple[int, int]], windows: Any, n_patches: int
+    image_shape: Sequence[int], patches: Sequence[tuple[int, int]], windows: int, n_patches: int
 ) -> Grid:
     """Return the grid of at most ``windows`` windows whose sides are shortest.
 
@@ -124,7 +123,7 @@ def left_out_sets(n_windows: int, size: int) -> Array:
     return left_out
 
 
-def check_patches(patches: Any, image_shape: Sequence[int]) -> list[tuple[int, int]]:
+def check_patches(patches: object, image_shape: Sequence[int]) -> list[tuple[int, int]]:
     """Return the shapes of patches, one or several, as (height, width)."""
     one = (
         isinstance(patches, Sequence)
