@@ -634,9 +634,10 @@ BUGS = [
     Bug(
         "certified table: another rule's radius",
         "workflow/_certified_table.py",
-        "        return replace(self, model=model, ballots=replace(self.ballots, rule=decides))\n",
-        "        other = copy(self)\n"
-        "        object.__setattr__(other, 'ballots', replace(self.ballots, rule=decides))\n"
+        "        return replace(self, ballots=replace(self.ballots, rule=decides))\n",
+        "        other = object.__new__(type(self))\n"
+        "        vars(other).update(vars(self))\n"
+        "        vars(other)['ballots'] = replace(self.ballots, rule=decides)\n"
         "        return other\n",
         ("tests/workflow/test_certified_table.py",),
     ),

@@ -13,7 +13,7 @@ from partita import FeaturePartitionClassifier
 from partita.ensemble import FixedVote
 from partita.metrics import certified_accuracy
 from partita.report import gather, render
-from partita.report._statements import estimate, wilson
+from partita.report._statements import sampling_error, wilson
 from partita.workflow import CertifiedTable
 from partita.workflow._summary import TRAINING_ROWS
 
@@ -29,7 +29,7 @@ def test_the_sampling_error_is_wilsons(hits, n):
 
 
 def test_a_percentage_is_written_with_its_sampling_error(visit, cancer, page_of_cancer):
-    assert estimate(416 / 540, 540) == "77.0 % (95 % interval 73.3 to 80.4, 540 rows)"
+    assert sampling_error(416 / 540, 540) == "95 % interval 73.3 to 80.4, 540 rows"
     certified, truth, _ = cancer
     page = visit(page_of_cancer)
     low, high = wilson(certified_accuracy(truth, certified.proof, 1), len(truth))

@@ -231,7 +231,7 @@ def _recall_lines(found: JsonObject) -> dict[str, Sequence[float]]:
 
 
 def _comparisons(found: JsonObject) -> list[tuple[str, float, bool]]:
-    """What else could answer: name, share of right rows, and whether that holds at every radius."""
+    """Return what else could answer: name, share of right rows, whether at every radius."""
     lines = []
     if found.get("constant_accuracy") is not None:
         answer = shortened(answer_text(found["constant_answer"]), LONGEST_LABEL)

@@ -1,7 +1,7 @@
 """The report's page: the template filled in, with its style, its script and its data inside.
 
 The template alone says everything for the radius that the page opens with; the script moves the
-radius, and sorts, finds and pages. Names and values belong to whoever wrote the table, so all of
+radius, and sorts, finds and pages. An attacker may have written names and values, so all of
 them are escaped: in HTML by the template, in the data by ``embedded``. The page allows no script
 but its own, by hash, and no connection at all. Charts are SVG, drawn here.
 """
@@ -14,7 +14,7 @@ from importlib.resources import files
 from typing import Any
 
 from .._support import JsonObject, require
-from ._statements import FULL_MODEL, estimate, interval, number, percent
+from ._statements import FULL_MODEL, interval, number, percent
 
 # What could end the script element, open a comment in it, or end a line in old JavaScript.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -70,7 +70,6 @@ def render(facts: JsonObject) -> str:
     environment.filters |= {
         "percent": percent,
         "interval": interval,
-        "estimate": estimate,
         "number": number,
     }
     environment.filters["grouped"] = lambda count: f"{count:,}"

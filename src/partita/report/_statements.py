@@ -44,11 +44,6 @@ def interval(share: float, n: int) -> str:
     return f"{100 * low:.1f} to {100 * high:.1f}"
 
 
-def estimate(share: float, n: int) -> str:
-    """Format a share with its sampling error."""
-    return f"{percent(share)} ({sampling_error(share, n)})"
-
-
 def sampling_error(share: float, n: int) -> str:
     """Describe the sampling error of a share that was counted on n rows."""
     return f"95 % interval {interval(share, n)}, {n:,} {'row' if n == 1 else 'rows'}"

@@ -104,7 +104,7 @@ def write_report(
 
 
 def origin_of(manifest: JsonObject) -> dict[str, str]:
-    """Where a stored model comes from: versions, seed, hashes."""
+    """Return where a stored model comes from: versions, seed, hashes."""
     about = manifest.get("about") or {}
     stored = {"model stored": _minute(str(manifest["stored"]))} if manifest.get("stored") else {}
     versions = {"partita": manifest["partita"], **manifest["versions"]}
@@ -131,7 +131,7 @@ def origin_of(manifest: JsonObject) -> dict[str, str]:
 
 
 def _minute(stored: str) -> str:
-    """An ISO time as the report writes times, in UTC; any other text as it is."""
+    """Format an ISO time in UTC, to the minute; leave any other text as it is."""
     try:
         time = datetime.fromisoformat(stored)
         if time.tzinfo is None:

@@ -163,8 +163,8 @@ def search_rules(
     tables = [ballots.under(rule) for rule in resolved]
     scores = [_score(table, radius, score) for table in tables]
     best = int(np.argmax(scores))
-    model: Estimator = tables[best].model
-    model.rule = given[best]
+    model: Estimator = copy(ensemble)
+    model.rule, model.rule_ = given[best], resolved[best]
     empty = _constant_warnings(tables[best])
     for message in empty:
         warnings.warn(message, EmptyProofWarning, stacklevel=2)
@@ -403,8 +403,8 @@ def search_offsets(
         moved = Tournament(rule.margin, rule.prior, votes.tolist(), rule.shares)
         table = certified.under(moved)
         rows.append({"offset": offset} | _numbers_of(table, truth, positive, int(radius)))
-        model: Estimator = copy(table.model)
-        model.rule = moved
+        model: Estimator = copy(ensemble)
+        model.rule = model.rule_ = moved
         models.append(model)
     return OffsetSearch(positive, int(radius), rows, models)
 

@@ -87,7 +87,7 @@ class ReferenceRates:
 
     @property
     def rates(self) -> Array:
-        """The share of counted clean rows in which each source contradicts; NaN without any."""
+        """Return how often each source contradicts, as a share of counted clean rows, or NaN."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.contradictions / self.counted)
 

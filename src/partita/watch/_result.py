@@ -98,7 +98,7 @@ class SourceRate:
 
     @property
     def rate(self) -> float:
-        """The share of counted rows in which the source contradicts; NaN without any."""
+        """Return the share of counted rows in which the source contradicts; NaN without any."""
         return self.contradictions / self.counted if self.counted else float("nan")
 
     def to_dict(self) -> JsonObject:

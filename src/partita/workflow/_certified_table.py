@@ -4,7 +4,6 @@ Every row is certified once: results are computed when first used, and a change 
 statement makes a new object without results.
 """
 
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -69,10 +68,8 @@ class CertifiedTable:
 
     def under(self, rule: Rule) -> Self:
         """Decide and certify the same ballots by another rule, behind the same gate."""
-        model = copy(self.model)
-        model.rule_ = rule
         decides = Gated(rule, self.gate) if self.gate else rule
-        return replace(self, model=model, ballots=replace(self.ballots, rule=decides))
+        return replace(self, ballots=replace(self.ballots, rule=decides))
 
     def __len__(self) -> int:
         return len(self.ballots)

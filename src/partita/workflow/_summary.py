@@ -183,7 +183,7 @@ class SilenceCounts:
 
     @classmethod
     def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
-        """Count the rows of a certified table; None where silence was not asked for."""
+        """Count the rows of a certified table; None where silence is not covered."""
         abstentions = certified.ballots.abstentions
         if abstentions is None or abstentions.units is None:
             return None

@@ -90,7 +90,7 @@ class TrainingTable:
     reference : Reference, optional
         Trusted rows that the partition is learnt from, and a sweep's settings are chosen on.
     chosen : {"beforehand", "on-reference", "on-training"}, optional
-        How the user chose the settings; None if that was not said.
+        How the user chose the settings; None if that is not recorded.
     """
 
     file: File
@@ -168,7 +168,7 @@ class TrainingTable:
         """Return what the stored model remembers of its data.
 
         ``hashes``: what tells the table from others; by default the hash of its content.
-        ``model``: the fitted model, for what must be said wherever it is used. ``fallback``: the
+        ``model``: the fitted model, for warnings that go with it. ``fallback``: the
         name of the estimator that answers where the vote proves little.
         """
         hashes = {"sha256": sha256_of(self.file.path)} if hashes is None else hashes
@@ -247,7 +247,7 @@ def _units_file(units: PathLike | UnitsFile | None, names: Sequence[str]) -> Uni
 def check_split(split: Split | None, units_file: UnitsFile, target: str) -> None:
     """Refuse to choose rows by a column that an attacker could write.
 
-    Whoever writes the split column chooses the rows of every submodel.
+    An attacker who writes the split column would choose the rows of every submodel.
     """
     if split is None:
         return
