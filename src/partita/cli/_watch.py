@@ -17,7 +17,7 @@ from ..errors import InputError
 from . import _options as options
 
 if TYPE_CHECKING:
-    from ..watch import ReferenceRates, WatchResult
+    from ..watch import WatchResult
 
 ALARM = 3  # the exit code: 1 is a bug, 2 is bad input
 
@@ -91,7 +91,10 @@ def watch(
         clean = options.local_path(ctx, usual, "usual")
         known = learn_usual_file(stored, clean, every or 1, csv, verbose)
         if not data:
-            _show_usual(known, as_json)
+            if as_json:
+                options.print_json(known.to_dict())
+            else:
+                print_line(f"{known}\nKept with the model.")
             return
     else:
         kept = stored_rates(stored)
@@ -126,15 +129,8 @@ def watch(
         raise typer.Exit(ALARM)
 
 
-def _show_usual(usual: "ReferenceRates", as_json: bool) -> None:
-    if as_json:
-        options.print_json(usual.to_dict())
-        return
-    print_line(str(usual))
-    print_line("Kept with the model.")
-
-
 def _show(found: "WatchResult", cover: str) -> None:
+    """Print every source's rates, the alarms, and the probability of false ones."""
     rows = [
         [
             one.source,

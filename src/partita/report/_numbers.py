@@ -355,6 +355,7 @@ def watch_numbers(certified: CertifiedTable, usual: ReferenceRates | None) -> Js
 
 
 def _without_usual(model: FittedEnsemble, ballots: Ballots) -> list[JsonObject]:
+    """Return how often each source contradicts, with nothing to compare it with."""
     found = evidence(model, ballots)
     counted = found.counted.sum(axis=0).tolist()
     contradictions = found.contradicts(np.zeros(len(counted))).sum(axis=0).tolist()
