@@ -12,7 +12,7 @@ in every row to predict. Models learn from batches 1 to 3 and are tested on batc
 sample of the rows, so that the page takes about a minute.
 """
 
-import timeit
+from timeit import timeit
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -143,21 +143,17 @@ axes.set(xticks=range(4), ylabel="% of test rows right")
 #
 # Nothing here is typed by hand: with other data it would be another decision. Of the times, only
 # the ratios mean something on another machine.
-
-
-def seconds(work):
-    return min(timeit.repeat(work, number=1, repeat=3))
-
-
-fit = seconds(lambda: clone(clf).fit(X, y)) / seconds(lambda: clone(one).fit(X, y))
-predict = seconds(lambda: clf.predict(X_test)) / seconds(lambda: one.predict(X_test))
+fit, alone_fit = (timeit(lambda m=m: clone(m).fit(X, y), number=3) for m in (clf, one))
+ask, alone_ask = (timeit(lambda m=m: m.predict(X_test), number=3) for m in (clf, one))
 lost, weak = 100 * (alone.mean() - right.mean()), by_batch.index[by_batch["proven"] < 50]
 condition = "" if lost <= 2 else f" if a proof is worth {lost:.1f} points of accuracy"
 print(f"Deploy {choice.best.fit_options}{condition}: {right.mean():.1%} of new rows are right and")
 print(f"{proven.mean():.1%} stay right whatever one sensor says. In batches {list(weak)} less than")
 print("half is proven: there, a row without a certificate goes to a person. A silent sensor costs")
 print(f"{silence['ensemble'][0] - silence['ensemble'][1]:.1f} points of accuracy; fitting takes")
-print(f"{fit:.0f} and predicting {predict:.0f} times as long as with one model.")
+print(
+    f"{fit / alone_fit:.0f} and predicting {ask / alone_ask:.0f} times as long as with one model."
+)
 
 # %%
 # What to do next: see :doc:`what you could do instead </guide/alternatives>`, and how it does under
