@@ -165,7 +165,7 @@ class Audit:
 
 
 def read_audit(path: PathLike) -> JsonObject:
-    """What ``Audit.save`` wrote, as far as a report shows it."""
+    """Return what ``Audit.save`` wrote, as far as a report shows it."""
     file = Path(path)
     if not file.is_file():
         raise InputError(

@@ -129,7 +129,7 @@ def check_pipeline(
 
 
 def _transformed(steps: list[tuple[str, Estimator]], X: TableLike, y: TableLike) -> list[Columns]:
-    """The columns after each step; None from a step on that refuses the table.
+    """Return the columns after each step; None from a step on that refuses the table.
 
     A refusal is a crash, not a leak.
     """
@@ -150,7 +150,7 @@ def _n_rows(columns: Columns) -> int | None:
 
 
 def _changed_columns(before: Columns, after: Columns) -> set[int]:
-    """The columns that changed; all where the shape did, none where the step failed."""
+    """Return the columns that changed; all where the shape did, none where the step failed."""
     if before is None or after is None:
         return set()
     if len(before) != len(after) or (before and len(before[0]) != len(after[0])):
@@ -169,7 +169,7 @@ def _same(one: Array, other: Array) -> bool:
 def _submodels_by_column(
     pipeline: Pipeline, X: TableLike, y: TableLike
 ) -> dict[int, tuple[int, ...]]:
-    """The submodels that each untrusted column of the ensemble's table reaches."""
+    """Return the submodels that each untrusted column of the ensemble's table reaches."""
     ensemble = clone(pipeline).fit(X, y).steps[-1][1]
     reach = ensemble.partition_.incidence()
     return {
@@ -180,13 +180,13 @@ def _submodels_by_column(
 
 
 def _shuffle(values: Array) -> Array:
-    """The values in another order; numbers are stretched as well."""
+    """Return the values in another order; numbers are stretched as well."""
     moved = np.roll(values, 1)[::-1]
     return moved * 3 + 1 if np.asarray(values).dtype.kind in "fiu" else moved
 
 
 def _remove_one(values: Array) -> Array:
-    """The values with the first one missing."""
+    """Return the values with the first one missing."""
     rest = np.array(values, dtype=float if np.asarray(values).dtype.kind in "fiu" else object)
     rest[0] = np.nan if rest.dtype.kind == "f" else None
     return rest
