@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from partita import InputError
+from partita.vision import _runtime
 from partita.vision import _training as training
 from research import data as data_module
 from research.__main__ import main
@@ -55,7 +56,7 @@ def test_an_interrupted_run_resumes_and_states_no_time(monkeypatch, tmp_path):
         epochs.append(epoch)
         return run_epoch(self, epoch)
 
-    monkeypatch.setattr(training, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(_runtime, "SECONDS", 0.0)
     monkeypatch.setattr(training._Training, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_once(run, tmp_path, None)

@@ -16,7 +16,7 @@ from research.sizes import (
     plan_for,
     submodel_settings,
 )
-from research.submodels import network
+from research.submodels import ablated_network, network
 
 
 def test_overlapping_sets_are_expected_to_take_longer():
@@ -59,7 +59,15 @@ def test_every_size_has_a_plan_for_every_data_set():
 def test_few_submodels_get_the_paper_s_networks():
     assert submodel_settings("cifar10", "network", FEW_SUBMODELS) == {"network": "resnet9"}
     assert submodel_settings("cifar10", "network", FEW_SUBMODELS + 1) == NETWORKS["cifar10"]
-    assert ablation_settings("mnist", "network")["network"] == "network_in_network"
+
+
+@pytest.mark.parametrize("data", NETWORKS)
+def test_an_ablated_network_has_all_of_its_settings(data):
+    settings = ablation_settings(data, "network")
+    given = ablated_network(settings, (28, 28, 1), Path("checkpoint")).get_params()
+    assert {name: given[name] for name in settings if name != "epochs"} == {
+        name: value for name, value in settings.items() if name != "epochs"
+    }
 
 
 @pytest.mark.parametrize("count", [FEW_SUBMODELS, FEW_SUBMODELS + 1])
