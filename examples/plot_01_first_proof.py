@@ -26,7 +26,7 @@ clf = FeaturePartitionClassifier(n_submodels=11).fit(X_train, y_train)
 print(clf.partition_)
 
 # %%
-# The columns were dealt out at random to eleven submodels. Each was trained on its own columns
+# The columns were split at random among eleven submodels. Each was trained on its own columns
 # only, so a rewritten column can change one of the eleven votes and no more. Counting votes gives
 # the proof: :meth:`~partita.FeaturePartitionClassifier.certify` returns a prediction, its radius
 # and the runner-up for every row.

@@ -34,7 +34,7 @@ proof = by_source.certify(X_test)
 print(proof.counts)
 
 # %%
-# Suppose we had ignored the sources, and dealt out single columns. A source then reaches up to
+# Suppose we had ignored the sources, and split single columns. A source then reaches up to
 # three submodels. The honest certificate for that model comes from :func:`partita.certify`, which
 # is told which source reaches which submodel.
 
@@ -54,9 +54,9 @@ labels = by_column.classes_.searchsorted(y_test)  # ballots know classes by thei
 
 _, ax = plt.subplots(figsize=(6.4, 4), layout="constrained")
 draw = CertifiedAccuracyDisplay.from_certificates
-draw(labels, naive, name="columns dealt out, read as sources: wrong", ax=ax, linestyle=":")
-draw(labels, honest, name="columns dealt out, sources counted", ax=ax)
-draw(y_test, proof, name="sources dealt out (units=sources)", ax=ax)
+draw(labels, naive, name="split by column, read as sources: wrong", ax=ax, linestyle=":")
+draw(labels, honest, name="split by column, sources counted", ax=ax)
+draw(y_test, proof, name="split by source (units=sources)", ax=ax)
 ax.set_xlabel("radius: sources an attacker may own")
 
 print(f"sources counted, r = 1: {certified_accuracy(labels, honest, radius=1):.1%}")

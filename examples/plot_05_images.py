@@ -3,12 +3,12 @@ Does my image classifier survive a sticker?
 ===========================================
 
 An attacker who puts a sticker on an image, or scratches the lens, owns all pixels under it, at a
-place of their choice. When pixels are dealt out to submodels, a sticker reaches only the submodels
+place of their choice. When pixels are split among submodels, a sticker reaches only the submodels
 that own a pixel under it, and the proof looks at every position.
 """
 
 # %%
-# Digits of 8 x 8 pixels. The pixels can be dealt out in two ways: ``"patch"`` gives each submodel a
+# Digits of 8 x 8 pixels. The pixels can be split in two ways: ``"patch"`` gives each submodel a
 # block of neighbours, so that a sticker touches few submodels; ``"strided"`` takes every sixteenth
 # pixel, so that each submodel sees a coarse version of the whole image.
 

@@ -246,8 +246,8 @@ def criticality(
                 totals = most + np.minimum(totals, next_largest)
                 closed = (most[..., 0] > budgets).any(axis=1)
                 critical[-1, start : start + len(losses)] = closed
-            falls = (totals > budgets[:, :, None]).any(axis=1)
-            critical[:-1, start : start + len(losses)] = falls.T
+            broken = (totals > budgets[:, :, None]).any(axis=1)
+            critical[:-1, start : start + len(losses)] = broken.T
     else:
         critical[:-1] = batch.own_radius < batch.reach.sizes[:, None]
     return critical[batch.reach.unit_group]
@@ -265,12 +265,12 @@ def _by_agreement(
     if radius > rule.radius:
         everything = np.arange(n_rows)
         return Collective(n_rows, False, (), everything, n_rows, n_rows, radius)
-    falls = rule.breakable(ballots, radius, lower, upper)
-    worst = int(np.argmax(falls.sum(axis=0)))
+    broken = rule.breakable(ballots, radius, lower, upper)
+    worst = int(np.argmax(broken.sum(axis=0)))
     groups = next(islice(combinations(range(rule.n_groups), radius), worst, None))
-    rows = np.flatnonzero(falls[:, worst])
+    rows = np.flatnonzero(broken[:, worst])
     units = tuple(int(np.argmax(group_of == group)) for group in groups)
-    pointwise = int(falls.any(axis=1).sum())
+    pointwise = int(broken.any(axis=1).sum())
     return Collective(len(rows), True, units, rows, pointwise, n_rows, radius)
 
 

@@ -31,7 +31,7 @@ def patch_reach(
     Parameters
     ----------
     partition : Partition or Overlap
-        The image's pixels, in the image's order, dealt out to submodels; such as
+        The image's pixels, in the image's order, split among submodels; such as
         ``clf.partition_`` of a classifier with ``image_shape``.
     image_shape : sequence of int
         Height and width of the image; further numbers (channels) are ignored.
@@ -97,7 +97,7 @@ def certify_patches(
     ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class.
     partition : Partition or Overlap
-        The image's pixels, in the image's order, dealt out to submodels; such as
+        The image's pixels, in the image's order, split among submodels; such as
         ``clf.partition_`` of a classifier with ``image_shape``.
     image_shape : sequence of int
         Height and width of the image; further numbers (channels) are ignored.
@@ -162,7 +162,7 @@ def certify_rectangles(
     ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
         Every submodel's score for every class.
     partition : Partition or Overlap
-        The image's pixels, in the image's order, dealt out to submodels; such as
+        The image's pixels, in the image's order, split among submodels; such as
         ``clf.partition_`` of a classifier with ``image_shape``.
     image_shape : sequence of int
         Height and width of the image; further numbers (channels) are ignored.

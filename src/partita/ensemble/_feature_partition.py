@@ -1,4 +1,4 @@
-"""FeaturePartitionClassifier and FeaturePartitionRegressor: units are dealt out to submodels."""
+"""FeaturePartitionClassifier and FeaturePartitionRegressor: units are split among submodels."""
 
 from collections.abc import Sequence
 from numbers import Integral
@@ -49,7 +49,7 @@ class PartitionEnsemble(Ensemble):
 class FeaturePartitionClassifier(LabelEnsemble, PartitionEnsemble):
     """Classifier whose predictions cannot change unless an attacker owns more than r units.
 
-    The columns are dealt out to submodels, each trained on its own columns alone, and a rule
+    The columns are split among submodels, each trained on its own columns alone, and a rule
     decides from their scores. Whatever an attacker writes into one unit (a column, or all columns
     of one source), in the training rows, in the row to predict, or in both, changes one submodel at
     most. The certified radius of a prediction is the number of units that can be corrupted without
@@ -203,7 +203,7 @@ class FeaturePartitionClassifier(LabelEnsemble, PartitionEnsemble):
 class FeaturePartitionRegressor(ValueEnsemble, PartitionEnsemble):
     """Regressor whose predictions stay within bounds unless an attacker owns more than r units.
 
-    The columns are dealt out to submodels, each trained on its own columns alone; the prediction is
+    The columns are split among submodels, each trained on its own columns alone; the prediction is
     the median of their values. Whatever an attacker writes into one unit (a column, or all columns
     of one source), in the training rows, in the row to predict, or in both, changes one submodel at
     most [1]_.
