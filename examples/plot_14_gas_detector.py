@@ -152,7 +152,7 @@ print(f"{proven.mean():.1%} stay right whatever one sensor says. In batches {lis
 print("half is proven: there, a row without a certificate goes to a person. A silent sensor costs")
 print(f"{silence['ensemble'][0] - silence['ensemble'][1]:.1f} points of accuracy; fitting takes")
 print(
-    f"{fit / alone_fit:.0f} and predicting {ask / alone_ask:.0f} times as long as with one model."
+    f"{fit / alone_fit:.1f} and predicting {ask / alone_ask:.1f} times as long as with one model."
 )
 
 # %%

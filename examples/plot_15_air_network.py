@@ -24,7 +24,7 @@ from partita.datasets import load_beijing_air
 from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
 from partita.metrics import certified_accuracy
 
-plt.rcParams |= {"figure.constrained_layout.use": True, "figure.figsize": (7.2, 3.4)}
+plt.rcParams |= {"figure.constrained_layout.use": True, "figure.figsize": (9, 3.6)}
 data = load_beijing_air(station="Aotizhongxin", hours=6)
 stations, learnt = data.units, data.X_train.index
 rng = np.random.default_rng(0)
@@ -53,8 +53,8 @@ COLOURS = ["tab:red", "tab:blue", "black"]
 table = pd.DataFrame({"one model": alone, "ensemble": right, "proven": proven})
 season = np.array(["winter", "spring", "summer", "autumn"])[X_test.index.month % 12 // 3]
 by_season = 100 * table.groupby(season).mean()
-axes = by_season.plot.bar(color=COLOURS, ylabel="% of test rows", rot=0)
-axes.legend(loc="lower center")
+axes = by_season.plot.bar(color=COLOURS, ylabel="% of test rows", rot=0, ylim=(0, 110))
+axes.legend(loc="upper center", ncols=3)
 print(f"{choice.best.fit_options}: {right.mean():.1%} right, one model {alone.mean():.1%}")
 
 # %%
@@ -155,7 +155,7 @@ print(f"{worth} {choice.best.fit_options}: {right.mean():.1%} of new rows are ri
 print(f"{proven.mean():.1%} stay right whatever one station says. Do not rely on it against more")
 print(f"than {most} lying at once: less than half of the rows are proven there. Fitting takes")
 print(
-    f"{fit / alone_fit:.0f} and predicting {ask / alone_ask:.0f} times as long as with one model."
+    f"{fit / alone_fit:.1f} and predicting {ask / alone_ask:.1f} times as long as with one model."
 )
 
 # %%
