@@ -76,6 +76,11 @@ class Ensemble(FittedEnsemble, BaseEstimator):
     n_jobs: int | None
     warnings_: list[str]
 
+    # set by scikit-learn's checks, and for labels only
+    n_features_in_: int
+    feature_names_in_: Array
+    classes_: Array
+
     # parameters of some estimators
     image_shape: Sequence[int] | None = None
     label_attacks: str | None = None
