@@ -1,7 +1,7 @@
 """Figures, in scikit-learn's display style. matplotlib is an extra, imported when first needed."""
 
 import io
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 from ._support import require
@@ -170,15 +170,23 @@ class CertifiedAccuracyDisplay:
         return self
 
 
-def figure_png(title: str, curves: Mapping[str, Any], counts: str) -> bytes:
-    """Draw several curves of certified accuracy as a PNG, without a window or global settings."""
+def curves_png(title: str, curves: Mapping[str, Any], counts: str) -> bytes:
+    """Draw several curves of certified accuracy as a PNG."""
+
+    def draw(ax: Any) -> None:
+        for name, share in curves.items():
+            CertifiedAccuracyDisplay(range(len(share)), share, counts=counts, name=name).plot(ax=ax)
+        ax.set_title(title)
+
+    return figure_png(draw, (6.4, 4.2))
+
+
+def figure_png(draw: Callable[[Any], object], size: tuple[float, float]) -> bytes:
+    """Return what a function draws on new axes as a PNG, without a window or global settings."""
     agg = require("matplotlib.backends.backend_agg", *EXTRA)
-    figure = require("matplotlib.figure", *EXTRA).Figure(figsize=(6.4, 4.2), layout="constrained")
+    figure = require("matplotlib.figure", *EXTRA).Figure(figsize=size, layout="constrained")
     agg.FigureCanvasAgg(figure)
-    ax = figure.add_subplot()
-    for name, shares in curves.items():
-        CertifiedAccuracyDisplay(range(len(shares)), shares, counts=counts, name=name).plot(ax=ax)
-    ax.set_title(title)
+    draw(figure.add_subplot())
     picture = io.BytesIO()
     figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
     return picture.getvalue()

@@ -6,37 +6,15 @@ from typing import Annotated
 import typer
 
 from .._support import json_value
-from ._options import (
-    Data,
-    Decimal,
-    Encoding,
-    Estimator,
-    Exchanges,
-    Jobs,
-    Json,
-    Quiet,
-    ReferenceFile,
-    Relative,
-    Seed,
-    Sep,
-    Target,
-    Task,
-    Tolerance,
-    Units,
-    csv_options,
-    local_path,
-    print_json,
-    share_or_table,
-    with_reference,
-)
+from . import _options as options
 
 
 def choose(
     ctx: typer.Context,
-    data: Data,
-    target: Target,
+    data: options.Data,
+    target: options.Target,
     out: Annotated[Path, typer.Option(help="A folder for what is found: .json and .png files.")],
-    units: Units = None,
+    units: options.Units = None,
     radius: Annotated[
         int | None,
         typer.Option(
@@ -87,8 +65,8 @@ def choose(
     stretches: Annotated[
         str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")
     ] = None,
-    tolerance: Tolerance = None,
-    relative: Relative = None,
+    tolerance: options.Tolerance = None,
+    relative: options.Relative = None,
     holdout: Annotated[
         str | None,
         typer.Option(
@@ -110,17 +88,17 @@ def choose(
             "is a feature only if units.toml trusts it."
         ),
     ] = None,
-    estimator: Estimator = "auto",
-    task: Task = "auto",
-    seed: Seed = 0,
-    reference: ReferenceFile = None,
-    exchanges: Exchanges = None,
-    sep: Sep = None,
-    decimal: Decimal = None,
-    encoding: Encoding = None,
-    jobs: Jobs = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    estimator: options.Estimator = "auto",
+    task: options.Task = "auto",
+    seed: options.Seed = 0,
+    reference: options.ReferenceFile = None,
+    exchanges: options.Exchanges = None,
+    sep: options.Sep = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    jobs: options.Jobs = None,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Choose settings on held-out rows: the best one at each radius.
 
@@ -136,14 +114,14 @@ def choose(
     if groups is not None and radius is None:
         raise InputError("groups goes with --radius: leave it out")
     grid = Grid.parse(submodels, groups, rules, margins, priors, offsets, stretches)
-    csv = csv_options(sep, decimal, encoding)
-    training = open_training(local_path(ctx, data), target, units, task, csv=csv)
-    training = with_reference(ctx, training, reference, exchanges)
-    rows = share_or_table(ctx, holdout)
+    csv = options.csv_options(sep, decimal, encoding)
+    training = open_training(options.local_path(ctx, data), target, units, task, csv=csv)
+    training = options.with_reference(ctx, training, reference, exchanges)
+    rows = options.share_or_table(ctx, holdout)
     trial = Trial(estimator, rows, seed, tolerance, relative, last, group, want, radius)
     choice = choose_file(training, grid, out, trial, jobs, int(not quiet))
     if as_json:
-        print_json(json_value(choice.as_dict()))
+        options.print_json(json_value(choice.as_dict()))
         return
     given = {"--units": units, "--estimator": estimator, "--task": task, "--seed": seed}
     given |= {"--reference": reference, "--exchanges": exchanges}

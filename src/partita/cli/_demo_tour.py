@@ -18,7 +18,7 @@ from .._support import Array, print_line, print_table, write_atomic
 from ..certificates import Certificates
 from ..ensemble import fit_full_model
 from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius
-from ..plot import figure_png
+from ..plot import curves_png
 from ..report import write_report
 from ..rules import named_rule
 from ..selection import Grid, Trial, choose_file
@@ -127,7 +127,7 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
         for rule, proof in proofs.items()
     }
     title = f"{stop.title}, {stop.submodels} submodels"
-    write_atomic(out / f"{stop.name}.png", figure_png(title, curves, counts.what))
+    write_atomic(out / f"{stop.name}.png", curves_png(title, curves, counts.what))
     if not quiet:
         what = f"r of the {counts.total} {counts.what}"
         _show_accuracy(

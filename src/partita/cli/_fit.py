@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .._support import JsonObject, log, print_line, print_warning
+from .._support import JsonObject, json_value, log, print_line, print_warning
 from ..errors import InputError
 from . import _options as options
 
@@ -274,14 +274,13 @@ def _summary(
     training: "TrainingTable", model: "Ensemble", out: Path, families: dict[str, list[str]]
 ) -> JsonObject:
     """Return what was fitted, for machines."""
-    counts = model.counts_
     in_memory = hasattr(model, "estimators_")  # fitted one by one, they are in the store only
     return {
         "model": str(out),
         "task": training.task.name,
         "rows": training.table.n_rows,
         "submodels": model.n_fitted,
-        "counts": {"what": counts.what, "total": counts.total, "trusted": list(counts.trusted)},
+        "counts": json_value(vars(model.counts_)),
         "rule": repr(model.rule_.without_fitted_state()),
         "gate": model.gate_,
         "reference": None if training.reference is None else training.reference.about(),

@@ -1,5 +1,6 @@
 """``partita serve``."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -7,8 +8,12 @@ import typer
 
 from . import _options as options
 
-LIMITS, STOPPING, ACCESS, WATCHING = "Limits", "Stopping", "Access", "Monitoring"
-PARTIES = "Federated parties"
+# options by the panel of --help that shows them
+access = partial(typer.Option, rich_help_panel="Access")
+limit = partial(typer.Option, rich_help_panel="Limits")
+stopping = partial(typer.Option, rich_help_panel="Stopping")
+monitoring = partial(typer.Option, rich_help_panel="Monitoring")
+party = partial(typer.Option, rich_help_panel="Federated parties")
 
 
 def serve(
@@ -29,106 +34,52 @@ def serve(
     trust: options.Trust = None,
     token: Annotated[
         str | None,
-        typer.Option(
-            envvar="PARTITA_TOKEN",
-            help="Require this token: Authorization: Bearer TOKEN.",
-            rich_help_panel=ACCESS,
-        ),
+        access(envvar="PARTITA_TOKEN", help="Require this token: Authorization: Bearer TOKEN."),
     ] = None,
     api_keys: Annotated[
         Path | None,
-        typer.Option(
+        access(
             help="A file of keys that are accepted like the token, a name and a key per line; it "
-            "is read again when it changes.",
-            rich_help_panel=ACCESS,
+            "is read again when it changes."
         ),
     ] = None,
     allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="A name by which the service may be asked; may be repeated.",
-            rich_help_panel=ACCESS,
-        ),
+        list[str] | None, access(help="A name by which the service may be asked; may be repeated.")
     ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option(help="A certificate (PEM), for HTTPS.", rich_help_panel=ACCESS),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(help="Its private key (PEM).", rich_help_panel=ACCESS)
-    ] = None,
-    max_rows: Annotated[
-        int, typer.Option(help="The most rows in one request.", min=1, rich_help_panel=LIMITS)
-    ] = 1000,
-    max_bytes: Annotated[
-        int, typer.Option(help="The largest request.", min=1, rich_help_panel=LIMITS)
-    ] = 1_000_000,
+    tls_cert: Annotated[Path | None, access(help="A certificate (PEM), for HTTPS.")] = None,
+    tls_key: Annotated[Path | None, access(help="Its private key (PEM).")] = None,
+    max_rows: Annotated[int, limit(help="The most rows in one request.", min=1)] = 1000,
+    max_bytes: Annotated[int, limit(help="The largest request.", min=1)] = 1_000_000,
     max_waiting: Annotated[
         int,
-        typer.Option(
-            help="The most requests that wait at once, for each worker; others get 429.",
-            min=1,
-            rich_help_panel=LIMITS,
-        ),
+        limit(help="The most requests that wait at once, for each worker; others get 429.", min=1),
     ] = 256,
     header_seconds: Annotated[
-        float,
-        typer.Option(help="How long a request's headers may take.", min=1, rich_help_panel=LIMITS),
+        float, limit(help="How long a request's headers may take.", min=1)
     ] = 10.0,
-    body_seconds: Annotated[
-        float,
-        typer.Option(help="How long its body may take.", min=0.1, rich_help_panel=LIMITS),
-    ] = 10.0,
+    body_seconds: Annotated[float, limit(help="How long its body may take.", min=0.1)] = 10.0,
     drain_seconds: Annotated[
         float,
-        typer.Option(
-            help="After SIGTERM: how long requests are accepted while /ready fails.",
-            min=0,
-            rich_help_panel=STOPPING,
-        ),
+        stopping(help="After SIGTERM: how long requests are accepted while /ready fails.", min=0),
     ] = 1.0,
     finish_seconds: Annotated[
-        float,
-        typer.Option(
-            help="How long requests under way may take after that.",
-            min=0,
-            rich_help_panel=STOPPING,
-        ),
+        float, stopping(help="How long requests under way may take after that.", min=0)
     ] = 10.0,
     request_log: Annotated[
         str | None,
-        typer.Option(
-            help="Log each request as a line of JSON to this file; - is standard error.",
-            rich_help_panel=WATCHING,
-        ),
+        monitoring(help="Log each request as a line of JSON to this file; - is standard error."),
     ] = None,
-    low_radius: Annotated[
-        int,
-        typer.Option(help="/metrics counts radii below this as low.", rich_help_panel=WATCHING),
-    ] = 1,
+    low_radius: Annotated[int, monitoring(help="/metrics counts radii below this as low.")] = 1,
     submodel: Annotated[
         str | None,
-        typer.Option(
-            help="As a party: the submodel that answers, by its number or one of its units.",
-            rich_help_panel=PARTIES,
-        ),
+        party(help="As a party: the submodel that answers, by its number or one of its units."),
     ] = None,
     table: Annotated[
-        Path | None,
-        typer.Option(
-            help="As a party: its own rows, with the submodel's columns.", rich_help_panel=PARTIES
-        ),
+        Path | None, party(help="As a party: its own rows, with the submodel's columns.")
     ] = None,
-    key: Annotated[
-        str | None,
-        typer.Option(help="As a party: the column that names its rows.", rich_help_panel=PARTIES),
-    ] = None,
+    key: Annotated[str | None, party(help="As a party: the column that names its rows.")] = None,
     parties: Annotated[
-        Path | None,
-        typer.Option(
-            help="As the coordinator: a parties.toml that says whom to ask.",
-            rich_help_panel=PARTIES,
-        ),
+        Path | None, party(help="As the coordinator: a parties.toml that says whom to ask.")
     ] = None,
 ) -> None:
     """Answer requests over HTTP: POST /certify takes rows as JSON, returns proven predictions."""

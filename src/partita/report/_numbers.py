@@ -22,6 +22,7 @@ from ..selection import Choice
 from ..watch import (
     Disagreement,
     ReferenceRates,
+    SourceRate,
     Watcher,
     evidence,
     source_names,
@@ -360,17 +361,11 @@ def _without_usual(model: FittedEnsemble, ballots: Ballots) -> list[JsonObject]:
     counted = found.counted.sum(axis=0).tolist()
     contradictions = found.contradicts(np.zeros(len(counted))).sum(axis=0).tolist()
     units = source_units(model)
+    names, nan = source_names(units), float("nan")
+    numbers = zip(names, units, counted[:-1], contradictions[:-1], strict=True)
     return [
-        {
-            "source": name,
-            "units": units[t],
-            "counted": counted[t],
-            "contradictions": contradictions[t],
-            "rate": contradictions[t] / counted[t] if counted[t] else None,
-            "usual": None,
-            "alarm": None,
-        }
-        for t, name in enumerate(source_names(units))
+        SourceRate(name, tuple(own), nan, nan, n, against, nan, None).to_dict()
+        for name, own, n, against in numbers
     ]
 
 

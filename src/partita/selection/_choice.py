@@ -4,7 +4,6 @@ Nothing here fits or certifies. A choice.json may come from anybody, so all that
 checked.
 """
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from .._support import (
     shortened,
 )
 from ..errors import InputError
-from ..plot import CertifiedAccuracyDisplay
+from ..plot import CertifiedAccuracyDisplay, figure_png
 from ..workflow import CHOSEN, ON_TRAINING
 from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, at
 from ._objective import Objective, one_label_from
@@ -32,7 +31,6 @@ from ._objective import Objective, one_label_from
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 COLUMNS = [  # of to_frame
     *("method", "accuracy", "certified", "balanced", "certified_balanced", "seconds"),
@@ -242,18 +240,17 @@ class Choice:
             With the picture.
         """
         if ax is None:
-            ax = self._new_figure().add_subplot()
+            figures = require("matplotlib.figure", "a plot", "partita[plot]")
+            ax = figures.Figure(figsize=self._size, layout="constrained").add_subplot()
         if self.radius is None:
             self._plot_curves(ax)
         else:
             self._plot_frontier(ax)
         return ax
 
-    def _new_figure(self) -> "Figure":
-        figures = require("matplotlib.figure", "a plot", "partita[plot]")
-        size = (8.2, 4.6) if self.radius is None else (6.4, 4.6)
-        figure: Figure = figures.Figure(figsize=size, layout="constrained")
-        return figure
+    @property
+    def _size(self) -> tuple[float, float]:
+        return (8.2, 4.6) if self.radius is None else (6.4, 4.6)
 
     def _plot_frontier(self, ax: "Axes") -> None:
         for method, colour, marker in (
@@ -313,13 +310,7 @@ class Choice:
         bytes
             The same for the same numbers.
         """
-        canvases = require("matplotlib.backends.backend_agg", "a plot", "partita[plot]")
-        figure = self._new_figure()
-        canvases.FigureCanvasAgg(figure)
-        self.plot(figure.add_subplot())
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
-        return picture.getvalue()
+        return figure_png(self.plot, self._size)
 
 
 def _places(settings: Sequence[Evaluation]) -> tuple[list[float], list[float]]:

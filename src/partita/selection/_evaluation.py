@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .._support import Array, Estimator, JsonObject
-from ..ensemble import failure_banner, is_nearly_constant
+from ..certificates import Certificates
+from ..ensemble import is_nearly_constant
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
-from ..workflow import TASKS, CertifiedTable, Task
+from ..workflow import Task
 
 PARTITION, LEAVE_OUT = "partition", "leave-out"
 Curves = dict[str, list[float]]  # by label
@@ -99,11 +100,16 @@ class Evaluation:
             f"--{name} {text}" for name, value in self.options.items() for text in _texts(value)
         )
 
+    @property
+    def measured(self) -> JsonObject:
+        """All attributes but the estimator."""
+        return {name: value for name, value in vars(self).items() if name != "estimator"}
+
     def as_dict(self) -> JsonObject:
         """Return everything but the estimator, for JSON."""
         shares = ("accuracy", "certified", "balanced", "certified_balanced")
-        found = {name: value for name, value in vars(self).items() if name != "estimator"}
-        return {"fit": self.fit_options} | {name: getattr(self, name) for name in shares} | found
+        found = {"fit": self.fit_options} | {name: getattr(self, name) for name in shares}
+        return found | self.measured
 
 
 def size_text(options: Mapping[str, object]) -> str:
@@ -130,20 +136,15 @@ def at(curve: Sequence[float], radius: int) -> float:
     return float(curve[radius]) if radius < len(curve) else 0.0
 
 
-def evaluate(one: Evaluation, certified: CertifiedTable) -> Evaluation:
+def evaluate(one: Evaluation, task: Task, proof: Certificates, truth: Array) -> Evaluation:
     """Fill in what certificates of the validation rows say about a setting."""
-    proof, truth = certified.against_truth.proof, certified.truth
-    assert proof is not None
-    assert truth is not None
     middle = median_radius(truth, proof)
     found = replace(
         one,
         curve=certified_accuracy_curve(truth, proof).accuracy.tolist(),
         median=middle if np.isfinite(middle) else None,
-        warnings=failure_banner(len(certified.model.failures_), len(certified.model.estimators_)),
     )
-    label_counts = TASKS[certified.model.task].label_counts
-    counts = label_counts(certified.prediction)
+    counts = task.label_counts(proof.prediction)
     if not counts:
         return found
     classes = certified_class_curves(truth, proof)
@@ -153,28 +154,7 @@ def evaluate(one: Evaluation, certified: CertifiedTable) -> Evaluation:
         recall={str(label): one.recall.tolist() for label, one in classes.items()},
         precision={str(label): one.precision.tolist() for label, one in classes.items()},
         predicted=_commonest(counts),
-        nearly_constant=is_constant(counts, label_counts(truth)),
-    )
-
-
-def evaluate_plain(
-    one: Evaluation, task: Task, predicted: Array, truth: Array, right: Array
-) -> Evaluation:
-    """Fill in what the predictions of a model without certificates say about it."""
-    found = replace(one, curve=[float(np.mean(right))])
-    counts = task.label_counts(predicted)
-    if not counts:
-        return found
-    recall = {label: float(right[truth == label].mean()) for label in np.unique(truth).tolist()}
-    named = {label: right[predicted == label] for label in recall}
-    return replace(
-        found,
-        balanced_curve=[float(np.mean(list(recall.values())))],
-        recall={str(label): [share] for label, share in recall.items()},
-        precision={
-            str(label): [float(rows.mean()) if len(rows) else 0.0] for label, rows in named.items()
-        },
-        predicted=_commonest(counts),
+        nearly_constant=is_constant(counts, task.label_counts(truth)),
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import product
 from math import comb
-from typing import TypeVar
+from typing import Any
 
 from sklearn.base import clone
 
@@ -25,7 +25,6 @@ RULE_SETTINGS = ("margin", "prior", "offset", "stretch")
 EXAMPLES = {"submodels": "5,11,21", "offsets": "0,0.5, or head starts such as fraud=-1,fraud=2"}
 
 Options = JsonObject
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -61,26 +60,12 @@ class Grid:
     gates: Sequence[int] | None = None
 
     @classmethod
-    def parse(
-        cls,
-        submodels: str | None = None,
-        groups: str | None = None,
-        rules: str | None = None,
-        margins: str | None = None,
-        priors: str | None = None,
-        offsets: str | None = None,
-        stretches: str | None = None,
-    ) -> "Grid":
-        """Read lists such as "5,11,21"."""
-        return cls(
-            _parse_list("submodels", submodels, int),
-            _parse_list("groups", groups, int),
-            _parse_list("rules", rules, _read_rule),
-            _parse_list("margins", margins, float),
-            _parse_list("priors", priors, float),
-            _parse_list("offsets", offsets, _read_offset),
-            _parse_list("stretches", stretches, float),
-        )
+    def parse(cls, *lists: str | None) -> "Grid":
+        """Read lists such as "5,11,21", in the order of the attributes."""
+        readers: list[Callable[[str], object]]
+        readers = [int, int, _read_rule, float, float, _read_offset, float]
+        names = [one.name for one in fields(cls)]
+        return cls(*map(_parse_list, names, lists, readers))
 
     def filled(self, radius: int | None) -> "Grid":
         """The same with the usual settings for one radius, or for all, where none are given."""
@@ -277,7 +262,7 @@ def _read_offset(text: str) -> object:
     return {label: float(votes)} if equals else float(text)
 
 
-def _parse_list(name: str, text: str | None, read: Callable[[str], Item]) -> list[Item] | None:
+def _parse_list(name: str, text: str | None, read: Callable[[str], object]) -> Any:
     if text is None:
         return None
     try:

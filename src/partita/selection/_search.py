@@ -20,7 +20,8 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support import Array, Estimator, TableLike, json_value, log, write_atomic
-from ..ensemble import fit_full_model, full_predictions
+from ..certificates import Certificates
+from ..ensemble import failure_banner, fit_full_model, full_predictions
 from ..errors import EmptyProofWarning, InputError, SoundnessWarning
 from ..partition import SHARED_ROWS
 from ..rules import Gated
@@ -30,7 +31,6 @@ from ._evaluation import (
     PARTITION,
     Evaluation,
     evaluate,
-    evaluate_plain,
     mean,
     mean_evaluation,
     size_text,
@@ -82,8 +82,8 @@ class ResultCache:
     def write(self, number: int, candidate: Candidate, found: list[Evaluation]) -> None:
         """Store a candidate's results."""
         self.check()
-        plain = [{k: v for k, v in vars(one).items() if k != "estimator"} for one in found]
-        content = {"options": candidate.options, "variants": candidate.variants, "found": plain}
+        content = {"options": candidate.options, "variants": candidate.variants}
+        content["found"] = [one.measured for one in found]
         write_atomic(self._place(number), json.dumps(json_value(content)).encode())
 
     def clear(self) -> None:
@@ -230,12 +230,17 @@ class _Judge:
         seconds = time.perf_counter() - started
         table, truth = self.split.valid
         certified = CertifiedTable.of(model, table, *self.tolerances, truth)
+        failed = failure_banner(len(model.failures_), len(model.estimators_))
         found = []
         for number, variant in enumerate(candidate.variants):
             gated: Options = {"fallback": self.name} if "gate" in variant else {}
             options = candidate.options | gated | variant
+            judged = self._under(certified, variant, number > 0)
+            proof = judged.against_truth.proof
+            assert proof is not None
             one = Evaluation(candidate.method, options, self.radius, [], seconds, None)
-            found.append(evaluate(one, self._under(certified, variant, number > 0)))
+            one = replace(one, warnings=failed)
+            found.append(evaluate(one, self.task, proof, truth))
         return found
 
     def _under(self, certified: CertifiedTable, variant: Options, other: bool) -> CertifiedTable:
@@ -273,5 +278,9 @@ class _Judge:
         one = Evaluation(PARTITION, {"submodels": 1}, self.radius, [], 0.0, None)
         if found is None:
             return one
-        right = whole.correct(found, truth, *self.tolerances)
-        return evaluate_plain(one, self.task, found, truth, right)
+        # nothing is certified but what it predicts now; a value counts if it is near the truth
+        radius, around = np.zeros(len(truth), np.int64), None
+        if whole.task == "regression":
+            radius, around = whole.correct(found, truth, *self.tolerances) - 1, truth
+        proof = Certificates(found, radius, None, whole.counts_, truth=around)
+        return evaluate(one, self.task, proof, truth)

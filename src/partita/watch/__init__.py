@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._evidence import Disagreement, evidence, source_names, source_units
     from ._files import learn_usual_file, stored_rates, watch_files
     from ._rates import ReferenceRates, learn_usual
-    from ._result import Alarm, WatchResult
+    from ._result import Alarm, SourceRate, WatchResult
     from ._watcher import Watcher, watch
 
 __all__ = ["Alarm", "ReferenceRates", "WatchResult", "Watcher", "learn_usual", "watch"]

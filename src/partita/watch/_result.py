@@ -1,16 +1,17 @@
 """What watching found: rates, wealth and alarms, to print, to store and to draw."""
 
-import io
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .._support import Array, JsonObject, json_value, percent, probability, require, shortened
+from ..plot import figure_png
 from ._evidence import ALL_SOURCES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
 
 MOST_POINTS = 2000  # of a line in the picture
 LONGEST_LEGEND = 32
@@ -103,20 +104,11 @@ class SourceRate:
 
     def to_dict(self) -> JsonObject:
         """Return plain data, as JSON holds it; the wealth as its decimal logarithm."""
-        found: JsonObject = json_value(
-            {
-                "source": self.source,
-                "units": self.units,
-                "usual": self.usual,
-                "usual_at_most": self.usual_at_most,
-                "rate": self.rate,
-                "counted": self.counted,
-                "contradictions": self.contradictions,
-                "log10_wealth": self.log_wealth / np.log(10),
-                "alarm": None if self.alarm is None else self.alarm.row,
-            }
-        )
-        return found
+        found = {name: value for name, value in vars(self).items() if name != "log_wealth"}
+        found |= {"rate": self.rate, "log10_wealth": self.log_wealth / np.log(10)}
+        found["alarm"] = None if self.alarm is None else self.alarm.row
+        plain: JsonObject = json_value(found)
+        return plain
 
 
 class Trace:
@@ -238,21 +230,13 @@ class WatchResult:
         bytes
             The content of a file.
         """
-        figures = require("matplotlib.figure", "a plot", "partita[plot]")
-        canvases = require("matplotlib.backends.backend_agg", "a plot", "partita[plot]")
-        figure = figures.Figure(figsize=(8.6, 4.6), layout="constrained")
-        canvases.FigureCanvasAgg(figure)
-        ax = figure.add_subplot()
-        self._draw(ax)
-        legend = ax.get_legend()
-        if legend is not None:
-            legend.remove()
-            figure.legend(loc="outside right upper", frameon=False, fontsize="small")
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png", dpi=120, metadata={"Software": None})
-        return picture.getvalue()
+        return figure_png(self._draw_beside_legend, (8.6, 4.6))
 
-    def _draw(self, ax: "Axes") -> None:
+    def _draw_beside_legend(self, ax: "Axes") -> None:
+        self._draw(ax).remove()
+        ax.figure.legend(loc="outside right upper", frameon=False, fontsize="small")
+
+    def _draw(self, ax: "Axes") -> "Legend":
         rows, wealth = self.trace.rows, self.trace.log_wealth / np.log(10)
         limit = self.log_limit / np.log(10)
         rank = {alarm.source: k for k, alarm in enumerate(self.alarms)}
@@ -272,4 +256,4 @@ class WatchResult:
             ylabel="wealth of the bets on a change (power of ten)",
             ylim=(min(-1.0, float(wealth.min(initial=0))), top),
         )
-        ax.legend(frameon=False, fontsize="small")
+        return ax.legend(frameon=False, fontsize="small")

@@ -241,26 +241,16 @@ class Watcher:
     @property
     def result(self) -> WatchResult:
         """Return what was found so far."""
-        alarms = {alarm.source: alarm for alarm in self.alarms}
-        rates, at_most = self.usual.rates.tolist(), self.at_most.tolist()
-        sources = [
-            SourceRate(
-                name,
-                self.usual.units[t],
-                rates[t],
-                at_most[t],
-                int(self._counted[t]),
-                int(self._contradictions[t]),
-                float(self._log_wealth[t]),
-                alarms.get(name),
-            )
-            for t, name in enumerate(self.usual.sources)
-        ]
+        usual, alarms = self.usual, {alarm.source: alarm for alarm in self.alarms}
+        numbers = [usual.rates, self.at_most, self._counted, self._contradictions, self._log_wealth]
+        columns = [column.tolist() for column in numbers]
+        own = [alarms.get(name) for name in usual.sources]
+        sources = zip(usual.sources, usual.units, *columns, own, strict=True)
         return WatchResult(
             self.rows,
             self.every,
             self.false_alarms,
-            tuple(sources),
+            tuple(SourceRate(*one) for one in sources),
             tuple(self.alarms),
             float(self.log_limit),
             copy(self._trace),

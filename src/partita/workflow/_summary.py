@@ -8,7 +8,7 @@ cost, and loud warnings. Summaries of pieces of a table add up.
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -27,7 +27,7 @@ MANY = 0.25  # of all rows, certified with the commonest label: something is pro
 LARGEST_CHECKED = 3  # the largest radius at which that is checked
 SHOWN_UNITS = 5  # silent units that are named
 
-Label = Any
+Label: TypeAlias = str | float
 Radii = Counter[int]  # rows by radius
 Pairs = Counter[tuple[Label, Label, int]]  # rows by true label (None: unknown), prediction, radius
 
@@ -247,6 +247,9 @@ class SilenceCounts:
         return found
 
 
+Summand = TypeVar("Summand", int, Radii, SilenceCounts)
+
+
 @dataclass
 class Summary:
     """Rows counted by their radius, and what to compare the shares with.
@@ -357,7 +360,8 @@ class Summary:
         """Return the best constant ``answer`` and the ``share`` of rows in which it is right."""
         if self.right is None:
             return None
-        answer, rows = self.constant, self.constant_right
+        answer: Label | None = self.constant
+        rows = self.constant_right
         if self.pairs:
             ((answer, rows),) = _rows_by(self.pairs, 0).most_common(1)
         return None if rows is None else {"answer": json_value(answer), "share": rows / self.rows}
@@ -468,11 +472,7 @@ class Summary:
         """Return what ``partita certify --json`` prints; ``out``: where proofs went."""
         found: JsonObject = {
             "rows": self.rows,
-            "counts": {
-                "what": self.counts.what,
-                "total": self.counts.total,
-                "trusted": list(self.counts.trusted),
-            },
+            "counts": json_value(vars(self.counts)),
             "out": None if out is None else str(out),
         }
         if self.radii:
@@ -503,6 +503,6 @@ class Summary:
         }
 
 
-def _sum(one: Any, other: Any) -> Any:
+def _sum(one: Summand | None, other: Summand | None) -> Summand | None:
     """Add counts of two pieces of a table; None where one of them is not known."""
     return None if one is None or other is None else one + other
