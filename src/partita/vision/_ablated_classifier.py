@@ -9,6 +9,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Self
 
@@ -44,6 +45,7 @@ CHECKPOINT_FORMAT = 1
 Draw = Callable[[int, torch.Generator], Tensor]
 
 
+@dataclass(eq=False, repr=False)
 class AblatedImageClassifier(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """One of the paper's networks on ablated images.
 
@@ -107,29 +109,16 @@ default="network_in_network"
 
     __module__ = "partita.vision"  # stored models name public paths
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        network: str = "network_in_network",
-        learning_rate: float = 1e-3,
-        weight_decay: float = 1e-3,
-        batch_size: int = 128,
-        flip: bool | None = None,
-        shift: int | None = None,
-        device: str = "auto",
-        checkpoint: PathLike | None = None,
-        random_state: int = 0,
-    ) -> None:
-        self.image_shape = image_shape
-        self.network = network
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.flip = flip
-        self.shift = shift
-        self.device = device
-        self.checkpoint = checkpoint
-        self.random_state = random_state
+    image_shape: Sequence[int]
+    network: str = "network_in_network"
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-3
+    batch_size: int = 128
+    flip: bool | None = None
+    shift: int | None = None
+    device: str = "auto"
+    checkpoint: PathLike | None = None
+    random_state: int = 0
 
     def fit_ablations(
         self,

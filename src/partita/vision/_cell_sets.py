@@ -10,24 +10,23 @@ here and nowhere else.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, JsonObject, TableLike, check_number, check_whole
+from .._support import Array, TableLike
 from ..ensemble import FLOOR
-from ..errors import InputError
-from ._images import as_images, moved, normalise
+from ._images import NetworkConfig, as_images, check_settings, check_sides, moved, normalise
 from ._pixel_sets import VIEW_SHIFTS, check_views
 from ._runtime import memory_layout, torch_seeds
 
 
-@dataclass(frozen=True)
-class CellConfig:
-    """The architecture and the training of networks over cells."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class CellSettings:
+    """The settings of networks over cells; CellImageClassifier documents them."""
 
     width: int = 128
     blocks: int = 1
@@ -44,41 +43,15 @@ class CellConfig:
     erase: int = 0
     views: int = 1
 
+
+class CellConfig(CellSettings, NetworkConfig):
+    """The architecture and the training of networks over cells."""
+
     def check(self, image_shape: Sequence[int]) -> None:
         """Refuse values that no network can be built or trained with for such images."""
-        for name, least in (
-            *((name, 1) for name in ("width", "blocks", "cell", "members", "epochs")),
-            ("batch_size", 2),
-            ("shift", 0),
-            ("erase", 0),
-        ):
-            check_whole(name, getattr(self, name), least)
-        if len(image_shape) != 3:
-            raise InputError(f"image_shape is {image_shape!r}: give (height, width, channels)")
-        for side in image_shape:
-            check_whole("image_shape: a side", side, 1)
-        shorter = min(image_shape[:2])
-        for name, limit in (("cell", shorter + 1), ("shift", shorter), ("erase", shorter)):
-            if getattr(self, name) >= limit:
-                raise InputError(
-                    f"{name} is {getattr(self, name)}, but an image's shorter side has {shorter} "
-                    f"pixels: lower {name}"
-                )
+        check_settings(self)
+        check_sides(self, image_shape)
         check_views(self.views, self.shift)
-        for name, below in (
-            ("learning_rate", None),
-            ("weight_decay", None),
-            ("label_smoothing", 1.0),
-            ("average", 1.0),
-        ):
-            check_number(name, getattr(self, name), below)
-
-    def as_dict(self) -> JsonObject:
-        return asdict(self)
-
-    @classmethod
-    def names(cls) -> list[str]:
-        return [field.name for field in fields(cls)]
 
 
 STAGES = 3  # each twice as wide as the one before, at half its height and width

@@ -5,8 +5,10 @@ pixel reach every submodel. Images that are augmented are masked already, so tha
 can bring in a foreign pixel. (Where training is trusted they are whole, and masked afterwards.)
 """
 
-from collections.abc import Sequence
-from typing import Any, Protocol, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, asdict, dataclass, fields
+from numbers import Integral
+from typing import TYPE_CHECKING, Protocol, Self
 
 import numpy as np
 import torch
@@ -15,10 +17,59 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from torch import Tensor
 
-from .._support import Array, TableLike
+from .._support import Array, JsonObject, PathLike, TableLike, check_number, check_whole
 from ..errors import InputError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 MIDDLE, SCALE = 127.5, 64.0
+
+
+LEAST = {"batch_size": 2, "shift": 0, "erase": 0}  # of a network's whole numbers; else 1
+BELOW = {"token_drop": 1.0, "label_smoothing": 1.0, "average": 1.0}  # no limit for other numbers
+
+
+@dataclass(eq=False)
+class NetworkConfig:
+    """What the settings of all networks share; a dataclass of them inherits it."""
+
+    def as_dict(self) -> JsonObject:
+        return asdict(self)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        return [field.name for field in fields(cls)]
+
+    @classmethod
+    def of(cls, estimator: object) -> Self:
+        """Return the settings that an estimator has."""
+        return cls(**{name: getattr(estimator, name) for name in cls.names()})
+
+
+def check_settings(settings: "DataclassInstance", least: Mapping[str, int] = LEAST) -> None:
+    """Refuse whole numbers and shares that no network can be built or trained with."""
+    for field in fields(settings):
+        value = getattr(settings, field.name)
+        if field.type is int and field.name != "views":
+            check_whole(field.name, value, least.get(field.name, 1))
+        elif field.type is float:
+            check_number(field.name, value, BELOW.get(field.name))
+
+
+def check_sides(settings: object, image_shape: Sequence[int]) -> None:
+    """Refuse what is no shape of an image, and settings in pixels that exceed it."""
+    if len(image_shape) != 3 or not all(
+        isinstance(side, Integral) and int(side) >= 1 for side in image_shape
+    ):
+        raise InputError(f"image_shape is {image_shape!r}: give (height, width, channels)")
+    shorter = min(image_shape[:2])
+    for name, limit in (("cell", shorter + 1), ("shift", shorter), ("erase", shorter)):
+        if getattr(settings, name, 0) >= limit:
+            raise InputError(
+                f"{name} is {getattr(settings, name)}, but an image's shorter side has {shorter} "
+                f"pixels: lower {name}"
+            )
 
 
 def normalise(values: Tensor) -> Tensor:
@@ -47,9 +98,7 @@ def as_images(X: TableLike, image_shape: Sequence[int]) -> Array:
     return np.ascontiguousarray(array).reshape(len(array), height * width, channels)
 
 
-def labelled_images(
-    X: TableLike, y: ArrayLike, image_shape: Sequence[int]
-) -> tuple[Array, Array, Array]:
+def labelled_images(X: TableLike, y: ArrayLike, image_shape: Sequence[int]) -> "Labelled":
     """Images, their sorted classes, and the index of each image's class."""
     images, labels = as_images(X, image_shape), np.asarray(y)
     if len(labels) != len(images):
@@ -125,11 +174,34 @@ def _reflect(places: Tensor, side: int) -> Tensor:
     return side - 1 - (side - 1 - places.abs()).abs()
 
 
-class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier of flattened images whose ``fit_submodels`` trains many submodels at once."""
+class Submodels(Protocol):
+    """What FeaturePartitionClassifier holds in ``estimators_``: a sequence, and all scores."""
+
+    classes_: Array
+
+    def __len__(self) -> int: ...
+    def scores(self, X: TableLike) -> Array: ...
+
+
+# images (images, pixels, channels), the sorted classes, and the code of each image's class
+Labelled = tuple[Array, Array, Array]
+
+
+@dataclass(eq=False, repr=False)
+class ImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier of flattened images: where, and from which seed, its networks are trained."""
 
     image_shape: Sequence[int]
-    random_state: Any
+    _: KW_ONLY
+    device: str = "auto"
+    deterministic: bool = False
+    checkpoint: PathLike | None = None
+    random_state: int = 0
+    verbose: int = 1
+
+
+class JointImageClassifier(ImageClassifier):
+    """A classifier whose ``fit_submodels`` trains many submodels at once."""
 
     def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train one network over all pixels.
@@ -186,6 +258,32 @@ class JointImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def fit_submodels(
         self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
-    ) -> Any:
-        """Train one submodel for each set of columns; FeaturePartitionClassifier calls this."""
+    ) -> Submodels:
+        """Train one submodel for each set of columns; FeaturePartitionClassifier calls this.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_images, height * width * channels)
+            Flattened images of whole numbers from 0 to 255.
+        y : array-like of shape (n_images,)
+            Their labels.
+        columns : sequence of sequences of int
+            The columns of each submodel; all channels of a pixel must be in the same set.
+        seeds : sequence of int
+            One per submodel.
+
+        Returns
+        -------
+        sequence of submodels
+            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
+        """
+        self._check_settings()
+        sets = [pixels_of(own, self.image_shape) for own in columns]
+        return self._train(sets, labelled_images(X, y, self.image_shape), seeds)
+
+    def _check_settings(self) -> None:
+        raise NotImplementedError
+
+    def _train(self, sets: list[list[int]], images: Labelled, seeds: Sequence[int]) -> Submodels:
+        """Train networks for each set of pixels."""
         raise NotImplementedError

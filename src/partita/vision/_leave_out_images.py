@@ -5,21 +5,21 @@ that a patch does not move) is said in the certificates and in the class.
 """
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._support import Array, PathLike, Progress, TableLike, check_whole
+from .._support import Array, Progress, TableLike, check_whole
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..errors import InputError
 from ..patches import OTHER_PLACES
-from ._images import as_images, labelled_images
-from ._masked_classifier import MaskedImageClassifier, fit_in_turn
-from ._paper_networks import SETTINGS, recipe_for
+from ._images import ImageClassifier, as_images, labelled_images
+from ._masked_classifier import MaskedImageClassifier, MaskedSubmodel, fit_in_turn
+from ._paper_networks import PaperSettings, Recipe, recipe_for
 from ._runtime import choose_device, deterministic_algorithms, torch_seeds
 from ._window_votes import AttackableVotes, SettledVotes, TrustedVotes, WindowNetwork
 from ._windows import check_patches, choose_grid, left_out_sets
@@ -27,7 +27,8 @@ from ._windows import check_patches, choose_grid, left_out_sets
 IMAGES_AT_ONCE = 2500  # their votes are in memory together
 
 
-class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+@dataclass(eq=False, repr=False)
+class LeaveOutImageClassifier(ImageClassifier, PaperSettings):
     """Classifier of images that proves its predictions against patches, by agreement.
 
     Windows are laid over the image, so that a patch lies wholly inside one of them wherever it is.
@@ -149,51 +150,13 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     __module__ = "partita.vision"  # stored models name public paths
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        patches: object = (5, 5),
-        n_patches: int = 1,
-        windows: int = 49,
-        training: str = "trusted",
-        network: str = "resnet9",
-        members: int = 1,
-        leave_out: int | None = None,
-        epochs: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        weight_decay: float | None = None,
-        label_smoothing: float | None = None,
-        flip: bool | None = None,
-        shift: int | None = None,
-        erase: int | None = None,
-        device: str = "auto",
-        deterministic: bool = False,
-        checkpoint: PathLike | None = None,
-        random_state: int = 0,
-        verbose: int = 1,
-    ) -> None:
-        self.image_shape = image_shape
-        self.patches = patches
-        self.n_patches = n_patches
-        self.windows = windows
-        self.training = training
-        self.network = network
-        self.members = members
-        self.leave_out = leave_out
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.label_smoothing = label_smoothing
-        self.flip = flip
-        self.shift = shift
-        self.erase = erase
-        self.device = device
-        self.deterministic = deterministic
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    patches: object = (5, 5)
+    n_patches: int = 1
+    windows: int = 49
+    training: str = "trusted"
+    network: str = "resnet9"
+    members: int = 1
+    leave_out: int | None = None
 
     def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train the networks.
@@ -210,8 +173,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self
             The fitted estimator.
         """
-        settings = {name: getattr(self, name) for name in SETTINGS}
-        recipe_for(self.network, self.image_shape, **settings)  # the settings, checked first
+        recipe = recipe_for(self.network, self.image_shape, **self._settings())
         self._check_parameters()
         height, width, _ = map(int, self.image_shape)
         shapes = check_patches(self.patches, self.image_shape)
@@ -219,7 +181,7 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         left_out = left_out_sets(len(grid), 2 * int(self.n_patches))
         masks, of_networks = grid.masks(), np.zeros((1, len(grid)), dtype=bool)
         if self.training == "trusted":
-            networks, classes = self._fit_trusted(X, y, masks)
+            networks, classes = self._fit_trusted(X, y, masks, recipe)
         else:
             of_sets = left_out_sets(len(grid), self._windows_per_network(len(grid)))
             of_networks = np.concatenate([of_sets, of_networks])
@@ -300,7 +262,8 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         n_models, n_windows = self.left_out_.shape
         if self.trusts_training:
             sets = np.nonzero(self.left_out_)[1].reshape(n_models, -1)
-            return TrustedVotes(self.networks_, images, sets, n_windows)
+            networks = [one for one in self.networks_ if isinstance(one, WindowNetwork)]
+            return TrustedVotes(networks, images, sets, n_windows)
         of_networks = self.networks_left_out_
         members = [self.networks_[k :: len(of_networks)] for k in range(len(of_networks))]
         # a model is the mean of the networks that see nothing of its windows
@@ -321,35 +284,25 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return int(self.leave_out)
 
-    def _fit_trusted(self, X: TableLike, y: ArrayLike, masks: Array) -> tuple[list[Any], Array]:
+    def _fit_trusted(
+        self, X: TableLike, y: ArrayLike, masks: Array, recipe: Recipe
+    ) -> tuple[list[MaskedSubmodel], Array]:
         """One network for each member."""
-        settings = {name: getattr(self, name) for name in SETTINGS}
-        recipe = recipe_for(self.network, self.image_shape, **settings)
         images, classes, codes = labelled_images(X, y, self.image_shape)
-        if len(images) < 2:
-            raise InputError(f"X has {len(images)} images: give at least two")
         device, n_masked = choose_device(self.device), 2 * int(self.n_patches)
-        networks = [
+        networks: list[MaskedSubmodel] = [
             WindowNetwork(
                 masks, n_masked, self.image_shape, classes, self.network, recipe, seed, device
             )
             for seed in torch_seeds(int(self.random_state), int(self.members))
         ]
-        fit_in_turn(
-            networks,
-            images,
-            codes,
-            checkpoint=self.checkpoint,
-            deterministic=self.deterministic,
-            verbose=self.verbose,
-        )
+        fit_in_turn(networks, images, codes, self)
         return networks, classes
 
     def _fit_attackable(
         self, X: TableLike, y: ArrayLike, masks: Array, left_out: Array
-    ) -> tuple[list[Any], Array]:
+    ) -> tuple[list[MaskedSubmodel], Array]:
         """One network for each set of left-out windows and member, on the other pixels."""
-        channels = int(self.image_shape[2])
         pixels = [np.flatnonzero(own) for own in ~(left_out @ masks)]
         if min(map(len, pixels)) == 0:
             raise InputError(
@@ -357,21 +310,19 @@ class LeaveOutImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 "them sees nothing of the image: give more windows, smaller patches, or a smaller "
                 "leave_out"
             )
-        columns = [
-            (channels * own[:, None] + np.arange(channels)).ravel().tolist() for own in pixels
-        ]
         in_turn = MaskedImageClassifier(
             self.image_shape,
             self.network,
-            **{name: getattr(self, name) for name in SETTINGS},
+            **self._settings(),
             device=self.device,
             deterministic=self.deterministic,
             checkpoint=self.checkpoint,
             verbose=self.verbose,
         )
-        seeds = torch_seeds(int(self.random_state), len(columns) * int(self.members))
-        submodels = in_turn.fit_submodels(X, y, columns * int(self.members), seeds)
-        return list(submodels), submodels.classes_
+        sets = [own.tolist() for own in pixels] * int(self.members)
+        seeds = torch_seeds(int(self.random_state), len(sets))
+        images = labelled_images(X, y, self.image_shape)
+        return list(in_turn._train(sets, images, seeds)), images[1]
 
     def _check_parameters(self) -> None:
         for name in ("n_patches", "members"):

@@ -9,19 +9,26 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, PathLike, Progress, TableLike
+from .._support import Array, Progress, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
-from ._images import JointImageClassifier, as_images, augment, labelled_images, normalise, pixels_of
-from ._paper_networks import SETTINGS, Recipe, recipe_for
+from ._images import (
+    ImageClassifier,
+    JointImageClassifier,
+    Labelled,
+    as_images,
+    augment,
+    normalise,
+)
+from ._paper_networks import PaperSettings, Recipe, recipe_for
 from ._runtime import (
     NetworkFolder,
     WeightAverages,
@@ -249,7 +256,8 @@ def learning_rate_share(recipe: Recipe, done: float) -> float:
     return 0.5 * (1 + math.cos(math.pi * done))
 
 
-class MaskedImageClassifier(JointImageClassifier):
+@dataclass(eq=False, repr=False)
+class MaskedImageClassifier(JointImageClassifier, PaperSettings):
     """A convolutional network on images in which all pixels but a submodel's own are zero.
 
     This is what the paper trains, for comparison. Submodels are fitted one after the other. Images
@@ -327,106 +335,40 @@ class MaskedImageClassifier(JointImageClassifier):
 
     __module__ = "partita.vision"  # stored models name public paths
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        network: str = "resnet9",
-        epochs: int | None = None,
-        batch_size: int | None = None,
-        learning_rate: float | None = None,
-        weight_decay: float | None = None,
-        label_smoothing: float | None = None,
-        flip: bool | None = None,
-        shift: int | None = None,
-        erase: int | None = None,
-        device: str = "auto",
-        deterministic: bool = False,
-        checkpoint: PathLike | None = None,
-        random_state: int = 0,
-        verbose: int = 1,
-    ) -> None:
-        self.image_shape = image_shape
-        self.network = network
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.label_smoothing = label_smoothing
-        self.flip = flip
-        self.shift = shift
-        self.erase = erase
-        self.device = device
-        self.deterministic = deterministic
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    network: str = "resnet9"
 
-    def fit_submodels(
-        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
+    def _check_settings(self) -> None:
+        recipe_for(self.network, self.image_shape, **self._settings())
+        choose_device(self.device)
+
+    def _train(
+        self, sets: list[list[int]], images: Labelled, seeds: Sequence[int]
     ) -> "MaskedSubmodels":
-        """Train one submodel for each set of columns, one after the other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_images, height * width * channels)
-            Flattened images of whole numbers from 0 to 255.
-        y : array-like of shape (n_images,)
-            Their labels.
-        columns : sequence of sequences of int
-            The columns of each submodel; all channels of a pixel must be in the same set.
-        seeds : sequence of int
-            One per submodel.
-
-        Returns
-        -------
-        sequence of submodels
-            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
-        """
-        recipe = recipe_for(
-            self.network, self.image_shape, **{name: getattr(self, name) for name in SETTINGS}
-        )
-        device = choose_device(self.device)
-        images, classes, codes = labelled_images(X, y, self.image_shape)
-        if len(images) < 2:
-            raise InputError(f"X has {len(images)} images: give at least two")
+        recipe = recipe_for(self.network, self.image_shape, **self._settings())
+        own, classes, codes = images
+        about = self.image_shape, classes, self.network, recipe
         submodels = [
-            MaskedSubmodel(
-                pixels_of(own, self.image_shape),
-                self.image_shape,
-                classes,
-                self.network,
-                recipe,
-                int(seed),
-                device,
-            )
-            for own, seed in zip(columns, seeds, strict=True)
+            MaskedSubmodel(pixels, *about, int(seed), choose_device(self.device))
+            for pixels, seed in zip(sets, seeds, strict=True)
         ]
-        fit_in_turn(
-            submodels,
-            images,
-            codes,
-            checkpoint=self.checkpoint,
-            deterministic=self.deterministic,
-            verbose=self.verbose,
-        )
+        fit_in_turn(submodels, own, codes, self)
         return MaskedSubmodels(submodels, classes)
 
 
 def fit_in_turn(
-    submodels: Sequence[MaskedSubmodel],
-    images: Array,
-    codes: Array,
-    *,
-    checkpoint: PathLike | None,
-    deterministic: bool,
-    verbose: int,
+    submodels: Sequence[MaskedSubmodel], images: Array, codes: Array, settings: ImageClassifier
 ) -> None:
     """Train networks one after the other, all by one recipe, but for those in the checkpoint.
 
     Each is given its own pixels of the images (images, pixels, channels).
     """
+    if len(images) < 2:
+        raise InputError(f"X has {len(images)} images: give at least two")
     network, recipe = submodels[0].network, submodels[0].recipe
-    folder = NetworkFolder(checkpoint, training_environment(submodels[0].device, deterministic))
+    folder = NetworkFolder(
+        settings.checkpoint,
+        training_environment(submodels[0].device, settings.deterministic),
+    )
 
     def fingerprint(t: int) -> str:
         return submodels[t].fingerprint(images, codes)
@@ -437,14 +379,16 @@ def fit_in_turn(
         if not folder.load(f"{t:04d}", partial(fingerprint, t), one.use)
     ]
     epochs = iter(range(1, len(missing) * recipe.epochs + 1))
-    progress = Progress("trained", len(missing) * recipe.epochs, "epochs", enabled=bool(verbose))
+    progress = Progress(
+        "trained", len(missing) * recipe.epochs, "epochs", enabled=bool(settings.verbose)
+    )
 
     def after_epoch(t: int, loss: Tensor) -> None:
         note = f"submodel {t + 1} of {len(submodels)}, loss {float(loss):.4f}"
         progress.update(next(epochs), note=note)
 
     try:
-        with deterministic_algorithms(deterministic), progress:
+        with deterministic_algorithms(settings.deterministic), progress:
             for t in missing:
                 own = images[:, submodels[t].pixels]
                 submodels[t].fit(own, codes, partial(after_epoch, t))

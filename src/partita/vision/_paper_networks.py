@@ -6,14 +6,14 @@ Architectures are those of the paper's tables 16 and 17, recipes those of its ta
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from numbers import Integral
 from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
 
-from .._support import JsonObject, check_number, check_whole
+from .._support import JsonObject
 from ..errors import InputError
+from ._images import check_settings, check_sides
 
 GHOST_BATCH = 32  # images that are normalised by common statistics in training
 CELU_ALPHA = 0.075
@@ -210,26 +210,26 @@ def recipe_for(network: object, image_shape: Sequence[int], **given: Any) -> Rec
     """The paper's recipe for a network, with the given settings that are not None."""
     if network not in PAPER:
         raise InputError(f"network is {network!r}: give one of {', '.join(map(repr, PAPER))}")
-    if len(image_shape) != 3 or not all(
-        isinstance(side, Integral) and int(side) >= 1 for side in image_shape
-    ):
-        raise InputError(f"image_shape is {image_shape!r}: give (height, width, channels)")
     recipe = replace(
         PAPER[network], **{name: value for name, value in given.items() if value is not None}
     )
-    for name, least in (("epochs", 1), ("batch_size", 2), ("shift", 0), ("erase", 0)):
-        check_whole(name, getattr(recipe, name), least)
-    shorter = min(image_shape[:2])
-    for name in ("shift", "erase"):
-        if getattr(recipe, name) >= shorter:
-            raise InputError(
-                f"{name} is {getattr(recipe, name)}, but an image's shorter side has {shorter} "
-                f"pixels: lower {name}"
-            )
-    for name, limit in (
-        ("learning_rate", None),
-        ("weight_decay", None),
-        ("label_smoothing", 1.0),
-    ):
-        check_number(name, getattr(recipe, name), limit)
+    check_settings(recipe)
+    check_sides(recipe, image_shape)
     return recipe
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PaperSettings:
+    """The settings of an estimator of the paper's networks: None is as in the paper."""
+
+    epochs: int | None = None
+    batch_size: int | None = None
+    learning_rate: float | None = None
+    weight_decay: float | None = None
+    label_smoothing: float | None = None
+    flip: bool | None = None
+    shift: int | None = None
+    erase: int | None = None
+
+    def _settings(self) -> JsonObject:
+        return {name: getattr(self, name) for name in SETTINGS}

@@ -4,36 +4,24 @@ Both are estimators of a FeaturePartitionClassifier.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
-from numpy.typing import ArrayLike
-
-from .._support import PathLike, TableLike
 from ..errors import InputError
-from ._cell_sets import CellConfig, CellSets
+from ._cell_sets import CellConfig, CellSets, CellSettings
 from ._cell_training import train_cells
-from ._images import JointImageClassifier, labelled_images, pixels_of
-from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSubmodels
+from ._images import ImageClassifier, JointImageClassifier, Labelled, Submodels
+from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSettings, PixelSetSubmodels
 from ._training import train
 
 ENOUGH_FOR_CELLS = 18  # pixels per submodel: 56 submodels of CIFAR10's images
-SHARED = (  # settings that networks over cells take over
-    "image_shape",
-    "width",
-    "members",
-    "epochs",
-    "batch_size",
-    "flip",
-    "shift",
-    "views",
-    "device",
-    "deterministic",
-    "checkpoint",
-    "random_state",
-    "verbose",
-)
+# settings that networks over cells take over
+SHARED = [field.name for field in fields(ImageClassifier)] + [
+    *("width", "members", "epochs", "batch_size", "flip", "shift", "views")
+]
 
 
-class PixelSetClassifier(JointImageClassifier):
+@dataclass(eq=False, repr=False)
+class PixelSetClassifier(JointImageClassifier, PixelSetSettings):
     """A small transformer over a set of an image's pixels.
 
     As the estimator of a FeaturePartitionClassifier it trains all submodels at once, on a GPU where
@@ -45,6 +33,11 @@ class PixelSetClassifier(JointImageClassifier):
     ----------
     image_shape : tuple of (height, width, channels)
         The shape of an image.
+    network : {"sets", "cells", "auto"}, default="sets"
+        "cells" trains a :class:`CellImageClassifier` instead, with the same ``width``, ``members``,
+        ``epochs``, ``batch_size``, ``flip``, ``shift``, ``views`` and what follows ``views``; all
+        else is as it has it by default. "auto" does so where every submodel sees at least 18
+        pixels.
     width : int, default=128
         Numbers per token; a multiple of ``heads``.
     blocks : int, default=3
@@ -80,11 +73,6 @@ class PixelSetClassifier(JointImageClassifier):
     views : {1, 5, 9}, default=1
         At prediction, average over the image as it is and shifted by one pixel: better submodels
         at so many times the cost.
-    network : {"sets", "cells", "auto"}, default="sets"
-        "cells" trains a :class:`CellImageClassifier` instead, with the same ``width``, ``members``,
-        ``epochs``, ``batch_size``, ``flip``, ``shift``, ``views`` and what follows here; everything
-        else is as it has it by default. "auto" does so where every submodel sees at least 18
-        pixels.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where to train; "auto" is a GPU where there is one.
     deterministic : bool, default=False
@@ -133,92 +121,25 @@ class PixelSetClassifier(JointImageClassifier):
 
     __module__ = "partita.vision"  # stored models name public paths
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        width: int = 128,
-        blocks: int = 3,
-        heads: int = 4,
-        expand: int = 2,
-        members: int = 1,
-        epochs: int = 30,
-        batch_size: int = 512,
-        learning_rate: float = 2e-3,
-        weight_decay: float = 0.05,
-        token_drop: float = 0.05,
-        label_smoothing: float = 0.0,
-        average: float = 0.0,
-        flip: bool = True,
-        shift: int = 2,
-        views: int = 1,
-        network: str = "sets",
-        device: str = "auto",
-        deterministic: bool = False,
-        checkpoint: PathLike | None = None,
-        random_state: int = 0,
-        verbose: int = 1,
-    ) -> None:
-        self.image_shape = image_shape
-        self.width = width
-        self.blocks = blocks
-        self.heads = heads
-        self.expand = expand
-        self.members = members
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.token_drop = token_drop
-        self.label_smoothing = label_smoothing
-        self.average = average
-        self.flip = flip
-        self.shift = shift
-        self.views = views
-        self.network = network
-        self.device = device
-        self.deterministic = deterministic
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    network: str = "sets"
 
-    def fit_submodels(
-        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
-    ) -> PixelSetSubmodels:
-        """Train one submodel for each set of columns, all at once.
+    def _check_settings(self) -> None:
+        if self.network not in ("sets", "cells", "auto"):
+            raise InputError(f"network is {self.network!r}: give 'sets', 'cells' or 'auto'")
 
-        Parameters
-        ----------
-        X : array-like of shape (n_images, height * width * channels)
-            Flattened images of whole numbers from 0 to 255.
-        y : array-like of shape (n_images,)
-            Their labels.
-        columns : sequence of sequences of int
-            The columns of each submodel; all channels of a pixel must be in the same set.
-        seeds : sequence of int
-            One per submodel.
-
-        Returns
-        -------
-        sequence of submodels
-            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
-        """
-        sets = [pixels_of(own, self.image_shape) for own in columns]
-        if self._uses_cells(sets):
+    def _train(self, sets: list[list[int]], images: Labelled, seeds: Sequence[int]) -> Submodels:
+        # the images have no say in the kind of networks
+        if self.network == "cells" or (
+            self.network == "auto" and min(map(len, sets)) >= ENOUGH_FOR_CELLS
+        ):
             cells = CellImageClassifier(**{name: getattr(self, name) for name in SHARED})
-            return cells.fit_submodels(X, y, columns, seeds)
-        config = PixelSetConfig(**{name: getattr(self, name) for name in PixelSetConfig.names()})
-        config.check()
-        images, classes, codes = labelled_images(X, y, self.image_shape)
-        model = PixelSets(
-            sets,
-            self.image_shape,
-            len(classes),
-            config,
-            seeds,
-        )
+            cells._check_settings()
+            return cells._train(sets, images, seeds)
+        own, classes, codes = images
+        model = PixelSets(sets, self.image_shape, len(classes), PixelSetConfig.of(self), seeds)
         train(
             model,
-            images.reshape(len(images), -1),
+            own.reshape(len(own), -1),
             codes,
             device=self.device,
             deterministic=self.deterministic,
@@ -227,16 +148,9 @@ class PixelSetClassifier(JointImageClassifier):
         )
         return PixelSetSubmodels(model, classes)
 
-    def _uses_cells(self, sets: list[list[int]]) -> bool:
-        """Whether to train networks over cells instead; the images have no say in it."""
-        if self.network not in ("sets", "cells", "auto"):
-            raise InputError(f"network is {self.network!r}: give 'sets', 'cells' or 'auto'")
-        return self.network == "cells" or (
-            self.network == "auto" and min(map(len, sets)) >= ENOUGH_FOR_CELLS
-        )
 
-
-class CellImageClassifier(JointImageClassifier):
+@dataclass(eq=False, repr=False)
+class CellImageClassifier(JointImageClassifier, CellSettings):
     """A small residual convolutional network over cells of an image's pixels.
 
     It is for few submodels, which see many pixels each. A submodel is given the image with its own
@@ -327,84 +241,15 @@ class CellImageClassifier(JointImageClassifier):
 
     __module__ = "partita.vision"  # stored models name public paths
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        width: int = 128,
-        blocks: int = 1,
-        cell: int = 2,
-        members: int = 1,
-        epochs: int = 20,
-        batch_size: int = 512,
-        learning_rate: float = 0.4,
-        weight_decay: float = 5e-4,
-        label_smoothing: float = 0.1,
-        average: float = 0.99,
-        flip: bool = True,
-        shift: int = 2,
-        erase: int = 0,
-        views: int = 1,
-        device: str = "auto",
-        deterministic: bool = False,
-        checkpoint: PathLike | None = None,
-        random_state: int = 0,
-        verbose: int = 1,
-    ) -> None:
-        self.image_shape = image_shape
-        self.width = width
-        self.blocks = blocks
-        self.cell = cell
-        self.members = members
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.label_smoothing = label_smoothing
-        self.average = average
-        self.flip = flip
-        self.shift = shift
-        self.erase = erase
-        self.views = views
-        self.device = device
-        self.deterministic = deterministic
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
+    def _check_settings(self) -> None:
+        CellConfig.of(self).check(self.image_shape)
 
-    def fit_submodels(
-        self, X: TableLike, y: ArrayLike, columns: Sequence[Sequence[int]], seeds: Sequence[int]
-    ) -> PixelSetSubmodels:
-        """Train one submodel for each set of columns, one after the other.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_images, height * width * channels)
-            Flattened images of whole numbers from 0 to 255.
-        y : array-like of shape (n_images,)
-            Their labels.
-        columns : sequence of sequences of int
-            The columns of each submodel; all channels of a pixel must be in the same set.
-        seeds : sequence of int
-            One per submodel.
-
-        Returns
-        -------
-        sequence of submodels
-            With ``scores(X)``, which gives log-probabilities (images, submodels, classes).
-        """
-        config = CellConfig(**{name: getattr(self, name) for name in CellConfig.names()})
-        config.check(self.image_shape)
-        images, classes, codes = labelled_images(X, y, self.image_shape)
-        model = CellSets(
-            [pixels_of(own, self.image_shape) for own in columns],
-            self.image_shape,
-            len(classes),
-            config,
-            seeds,
-        )
+    def _train(self, sets: list[list[int]], images: Labelled, seeds: Sequence[int]) -> Submodels:
+        own, classes, codes = images
+        model = CellSets(sets, self.image_shape, len(classes), CellConfig.of(self), seeds)
         train_cells(
             model,
-            images,
+            own,
             codes,
             device=self.device,
             deterministic=self.deterministic,

@@ -8,7 +8,7 @@ which pixels those are is decided here and nowhere else.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -16,13 +16,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, JsonObject, TableLike, check_number, check_whole
+from .._support import Array, JsonObject, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
-from ._images import as_images, normalise
+from ._images import NetworkConfig, as_images, check_settings, normalise
 from ._runtime import torch_seeds
 
-AT_LEAST_ONE = ("width", "blocks", "heads", "expand", "epochs", "batch_size", "members")
 VIEW_SHIFTS = [  # pixels down and to the right, by which an image is shifted at prediction
     (0, 0),
     (0, 1),
@@ -36,9 +35,9 @@ VIEW_SHIFTS = [  # pixels down and to the right, by which an image is shifted at
 ]
 
 
-@dataclass(frozen=True)
-class PixelSetConfig:
-    """The architecture and the training of a set of pixel-set networks."""
+@dataclass(eq=False, repr=False, kw_only=True)
+class PixelSetSettings:
+    """The settings of pixel-set networks; PixelSetClassifier documents them."""
 
     width: int = 128
     blocks: int = 3
@@ -56,32 +55,19 @@ class PixelSetConfig:
     shift: int = 2
     views: int = 1
 
+
+class PixelSetConfig(PixelSetSettings, NetworkConfig):
+    """The architecture and the training of a set of pixel-set networks."""
+
     def check(self) -> None:
         """Refuse values that no network can be built or trained with."""
-        for name in AT_LEAST_ONE:
-            check_whole(name, getattr(self, name), 1)
+        check_settings(self, {"shift": 0})
         if self.width % self.heads:
             raise InputError(
                 f"width is {self.width}, which is not a multiple of heads={self.heads}: change one "
                 "of them"
             )
-        check_whole("shift", self.shift, 0)
         check_views(self.views, self.shift)
-        for name, limit in (
-            ("learning_rate", None),
-            ("weight_decay", None),
-            ("token_drop", 1.0),
-            ("label_smoothing", 1.0),
-            ("average", 1.0),
-        ):
-            check_number(name, getattr(self, name), limit)
-
-    def as_dict(self) -> JsonObject:
-        return asdict(self)
-
-    @classmethod
-    def names(cls) -> list[str]:
-        return [field.name for field in fields(cls)]
 
 
 def check_views(views: object, shift: int) -> None:
