@@ -7,6 +7,7 @@ confidence.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import KW_ONLY, dataclass
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -58,6 +59,7 @@ TRAINING, SELECTION, CERTIFICATION = range(3)  # purposes of draws; each has its
 DRAWS_PER_BLOCK = 2048
 
 
+@dataclass(eq=False, repr=False)
 class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What the classifier and the regressor of randomized ablation share."""
 
@@ -65,33 +67,19 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
     # whether an estimator may draw ablations and count votes itself
     _takes_votes: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        keep: object = "auto",
-        units: object = None,
-        low: ArrayLike | None = None,
-        high: ArrayLike | None = None,
-        epochs: int = 20,
-        n_select: int = 1000,
-        n_certify: int = 100_000,
-        alpha: float = 1e-4,
-        batch_size: int = 4096,
-        random_state: object = 0,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.keep = keep
-        self.units = units
-        self.low = low
-        self.high = high
-        self.epochs = epochs
-        self.n_select = n_select
-        self.n_certify = n_certify
-        self.alpha = alpha
-        self.batch_size = batch_size
-        self.random_state = random_state
-        self.verbose = verbose
+    estimator: Estimator = None
+    keep: object = "auto"
+    units: object = None
+    low: ArrayLike | None = None
+    high: ArrayLike | None = None
+    _: KW_ONLY
+    epochs: int = 20
+    n_select: int = 1000
+    n_certify: int = 100_000
+    alpha: float = 1e-4
+    batch_size: int = 4096
+    random_state: object = 0
+    verbose: int = 0
 
     def _training_rows(self, X: TableLike) -> Array:
         """The rows to train on, scaled; sets what follows from the settings and their shape."""

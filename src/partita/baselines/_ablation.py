@@ -5,6 +5,7 @@ data is trusted), and its certificates hold with a probability below 1.
 """
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -39,6 +40,7 @@ def _linear_classifier() -> Estimator:
     )
 
 
+@dataclass(eq=False, repr=False)
 class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier with a probabilistic certificate against rewritten columns of the row.
 
@@ -152,37 +154,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
     _default_estimator: ClassVar[Any] = staticmethod(_linear_classifier)
     _takes_votes = True
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        keep: object = "auto",
-        units: object = None,
-        low: ArrayLike | None = None,
-        high: ArrayLike | None = None,
-        method: str = "jia",
-        epochs: int = 20,
-        n_select: int = 1000,
-        n_certify: int = 100_000,
-        alpha: float = 1e-4,
-        batch_size: int = 4096,
-        random_state: object = 0,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            estimator,
-            keep,
-            units,
-            low,
-            high,
-            epochs,
-            n_select,
-            n_certify,
-            alpha,
-            batch_size,
-            random_state,
-            verbose,
-        )
-        self.method = method
+    method: str = "jia"
 
     def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on random ablations of the rows.

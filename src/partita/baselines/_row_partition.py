@@ -8,8 +8,8 @@ rest is the counting that columns get too (theory, section 7).
 """
 
 import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -67,6 +67,7 @@ class SingleLabel:
         return np.ones((len(X), 1))
 
 
+@dataclass(eq=False, repr=False)
 class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier certified against inserted and deleted training rows.
 
@@ -149,25 +150,14 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
         "verbose": ["verbose"],
     }
 
-    def __init__(
-        self,
-        estimator: Estimator = None,
-        n_submodels: int = 50,
-        spread: int = 1,
-        rule: str | Rule = "tournament",
-        classes: Any = None,
-        random_state: int = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.n_submodels = n_submodels
-        self.spread = spread
-        self.rule = rule
-        self.classes = classes
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Estimator = None
+    n_submodels: int = 50
+    spread: int = 1
+    rule: str | Rule = "tournament"
+    classes: Iterable[object] | None = None
+    random_state: int = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Fit every submodel on the rows of its buckets.

@@ -12,6 +12,7 @@ The certificate is deterministic and about the predicted image; training data mu
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -153,6 +154,7 @@ BRIGHTEST = 255.0
 NUMBERS_PER_BATCH = 2**24  # of encoded images
 
 
+@dataclass(eq=False, repr=False)
 class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A classifier of images certified against patches, by de-randomized smoothing.
 
@@ -210,25 +212,14 @@ class SmoothingClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     'patches of 2 x 2 pixels'
     """
 
-    def __init__(
-        self,
-        image_shape: Sequence[int],
-        kind: str = "column",
-        size: int = 4,
-        threshold: float = 0.3,
-        estimator: Estimator = None,
-        epochs: int = 20,
-        batch_size: int = 256,
-        random_state: int = 0,
-    ) -> None:
-        self.image_shape = image_shape
-        self.kind = kind
-        self.size = size
-        self.threshold = threshold
-        self.estimator = estimator
-        self.epochs = epochs
-        self.batch_size = batch_size
-        self.random_state = random_state
+    image_shape: Sequence[int]
+    kind: str = "column"
+    size: int = 4
+    threshold: float = 0.3
+    estimator: Estimator = None
+    epochs: int = 20
+    batch_size: int = 256
+    random_state: int = 0
 
     def fit(self, X: TableLike, y: ArrayLike) -> Self:
         """Train on images with one band left.
