@@ -584,10 +584,10 @@ BUGS = [
     ),
     Bug(
         "store: a changed file is loaded",
-        "store/_files.py",
+        "store/_archive.py",
         'if sha256(content) != facts["sha256"]:',
         "if False:",
-        ("tests/store/test_files.py", "tests/store/test_load.py"),
+        ("tests/store/test_archive.py", "tests/store/test_load.py"),
     ),
     Bug(
         "store: submodels in another order",

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse
 
 from partita import InputError
-from partita.attacks._table import AttackedTable
+from partita.attacks._attacked_table import AttackedTable
 
 
 def test_changes_are_written_into_a_copy_of_the_same_kind():

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from partita.attacks._table import AttackedTable
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._values import (
     DAMAGES,
     POISONS,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from partita.attacks._table import AttackedTable
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._values import (
     DAMAGES,
     FAMILIES,

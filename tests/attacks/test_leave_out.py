@@ -12,10 +12,10 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from partita import InputError, LeaveOutClassifier, LeaveOutRegressor
 from partita.attacks import audit, check_deterministic, replay
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._claims import Claims
 from partita.attacks._evasion import Evader, find_options
 from partita.attacks._findings import TRUSTED_TRAINING
-from partita.attacks._table import AttackedTable
 from partita.partition import LeaveOut
 
 from .leaky_estimators import LooksAtNeighbour, RemembersInTraining

@@ -5,9 +5,9 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._claims import Claims
 from partita.attacks._evasion import POSITIONS, Evader
-from partita.attacks._table import AttackedTable
 from partita.datasets import load_digits
 
 

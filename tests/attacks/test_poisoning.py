@@ -6,9 +6,9 @@ from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._claims import Claims
 from partita.attacks._poisoning import Poisoner
-from partita.attacks._table import AttackedTable
 
 
 def poisoner(arrays, **settings):

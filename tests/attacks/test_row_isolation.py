@@ -8,9 +8,9 @@ from sklearn.datasets import load_diabetes
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.attacks import audit
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._claims import Claims
 from partita.attacks._isolation import check_row_isolation
-from partita.attacks._table import AttackedTable
 from partita.rules import Plurality
 
 from .leaky_estimators import (

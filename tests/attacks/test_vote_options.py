@@ -5,13 +5,13 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, SoundnessError, SubmodelWarning
+from partita.attacks._attacked_table import AttackedTable
 from partita.attacks._evasion import (
     _disjoint_groups,
     disjoint_first,
     find_options,
     unless_refused,
 )
-from partita.attacks._table import AttackedTable
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")  # overflows

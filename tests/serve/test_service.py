@@ -6,7 +6,7 @@ from fastapi import Response
 from partita import InputError, serve
 from partita.serve._app import Service, new_app
 from partita.serve._metrics import Metrics
-from partita.serve._settings import Settings
+from partita.serve._settings import ServeSettings
 
 from .client import CANCER, ask, refused, rows_of, strict
 
@@ -16,7 +16,7 @@ OWN = "of-another-kind"
 def test_an_application_of_another_kind_can_be_made():
     """One that does not certify: limits, keys, hosts, metrics and probes come with it."""
     paths = ("/ballots", "/live")
-    service = Service("one submodel", Metrics(paths), Settings(host="127.0.0.1"))
+    service = Service("one submodel", Metrics(paths), ServeSettings(host="127.0.0.1"))
     app = new_app(service)
 
     @app.post("/ballots", dependencies=service.key_needed)

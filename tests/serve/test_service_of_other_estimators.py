@@ -39,7 +39,7 @@ from partita.ensemble._one_pass import scores_rows_apart
 from partita.serve._app import PATHS, Service, certifying_app
 from partita.serve._metrics import Metrics
 from partita.serve._run import Server
-from partita.serve._settings import Settings
+from partita.serve._settings import ServeSettings
 
 from .client import CANCER, DIABETES, PROGRESSION, TUMOUR
 
@@ -105,7 +105,7 @@ SILENT = {"imputed", "vectors", "values", "leaving out"}  # served with silent="
 @contextmanager
 def served(model, silent):
     """The address of a real server of a model, and its metrics."""
-    settings = Settings(
+    settings = ServeSettings(
         max_waiting=1000,
         tolerance=TOLERANCE if model.task == "regression" else None,
         silent=silent,

@@ -1,4 +1,4 @@
-"""Settings that cannot work are refused before a model is loaded for them."""
+"""ServeSettings that cannot work are refused before a model is loaded for them."""
 
 import dataclasses
 import inspect
@@ -6,7 +6,7 @@ import inspect
 import pytest
 
 from partita import InputError, serve
-from partita.serve._settings import Settings
+from partita.serve._settings import ServeSettings
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def test_wrong_settings_are_one_sentence(settings, message, tmp_path):
 )
 def test_a_model_a_party_and_a_coordinator_have_settings_of_their_own(settings, message):
     with pytest.raises(InputError, match=message):
-        Settings(**{"model_path": None} | settings).check()
+        ServeSettings(**{"model_path": None} | settings).check()
 
 
 def test_the_token_is_in_no_text():
-    assert "s3cret" not in repr(Settings("model", token="s3cret"))
+    assert "s3cret" not in repr(ServeSettings("model", token="s3cret"))
 
 
 def test_run_and_the_settings_have_the_same_names_and_defaults():
     given = {name: one.default for name, one in inspect.signature(serve.run).parameters.items()}
     assert given.pop("host") == "127.0.0.1"  # an application in another server takes any
-    settings = {one.name: one.default for one in dataclasses.fields(Settings)}
+    settings = {one.name: one.default for one in dataclasses.fields(ServeSettings)}
     assert given == {name: settings[name] for name in given}
     assert {*settings} - {*given} == {"host", "secret"}

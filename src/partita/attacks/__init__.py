@@ -15,10 +15,10 @@ from ._any_model import (
     owned_columns,
     worst_fault,
 )
+from ._attacked_table import AttackedTable
 from ._audit import audit, audit_file, replay
 from ._findings import TRUSTED_TRAINING, Audit, read_audit
 from ._soundness_checks import check_deterministic, check_pipeline
-from ._table import AttackedTable
 from ._under_attack import AttackTable, under_attack
 
 __all__ = [

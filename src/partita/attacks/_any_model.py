@@ -16,7 +16,7 @@ from .._support import Array, Estimator, TableLike
 from ..errors import InputError
 from ..partition import choose_units
 from ..rules import BoundStatement, LabelStatement, Statement, bounds_around
-from ._table import AttackedTable, Changes, unless_refused
+from ._attacked_table import AttackedTable, Changes, unless_refused
 from ._values import MISSING, end_of_range, hostile_columns, trigger
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")

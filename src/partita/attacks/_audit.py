@@ -20,13 +20,13 @@ from ..ensemble import Ensemble, FittedEnsemble
 from ..errors import InputError, SoundnessError, SoundnessWarning
 from ..tables import CsvOptions, sha256_of
 from ..workflow import TRAINING_ROWS, Summary, open_model, open_prediction_table
+from ._attacked_table import AttackedTable, Changes, unless_refused
 from ._claims import Attack, Claims
 from ._evasion import SIDES, Evader
 from ._findings import TRUSTED_TRAINING, Audit, BrokenCertificate, Check, Line
 from ._isolation import check_rows, check_training, check_unchanged
 from ._poisoning import CHOICE, Poisoner
 from ._soundness_checks import check_pipeline
-from ._table import AttackedTable, Changes, unless_refused
 
 ATTACKS = ("evasion", "poisoning", "patches", "checks")
 ROWS = 200

@@ -18,8 +18,8 @@ from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..partition import LeaveOut
 from ..patches import certify_patches
 from ..rules import PooledRule
+from ._attacked_table import AttackedTable, Changes, unless_refused
 from ._claims import Attack, Claims
-from ._table import AttackedTable, Changes, unless_refused
 from ._values import FAMILIES, HONEST, evasion_candidates
 
 RANDOM_ATTACKS = 3  # at each r

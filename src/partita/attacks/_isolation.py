@@ -19,10 +19,10 @@ from .._support import Array, Estimator, TableLike
 from ..ensemble import FEW_ROWS, FittedEnsemble, were_trained_jointly
 from ..partition import Partition
 from ..tables import is_missing
+from ._attacked_table import AttackedTable, Changes, unless_refused
 from ._claims import Claims
 from ._evasion import with_failures
 from ._findings import Check
-from ._table import AttackedTable, Changes, unless_refused
 from ._values import (
     DAMAGES,
     FAMILIES,

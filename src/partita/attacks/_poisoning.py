@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from .._support import Array
+from ._attacked_table import AttackedTable, Changes
 from ._claims import Attack, Claims
 from ._evasion import disjoint_first
-from ._table import AttackedTable, Changes
 from ._values import DAMAGES, POISONS, damage, poison, trigger
 
 CHOICE = "choice of settings"  # the kind of attack after which settings are chosen again

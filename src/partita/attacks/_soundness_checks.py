@@ -11,7 +11,7 @@ from sklearn.pipeline import Pipeline
 from .._support import Array, Estimator, TableLike, warn_or_raise
 from ..ensemble import Ensemble
 from ..errors import InputError, SoundnessError
-from ._table import AttackedTable
+from ._attacked_table import AttackedTable
 
 DROPS_ROWS = (
     "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "

@@ -32,7 +32,7 @@ from ._any_model import (
     evade,
     owned_columns,
 )
-from ._table import AttackedTable
+from ._attacked_table import AttackedTable
 
 MOST_TRAINING_ROWS = 1000  # every model is fitted a dozen times
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._support import Array
 from ..tables import is_missing
-from ._table import AttackedTable, Changes
+from ._attacked_table import AttackedTable, Changes
 
 DONATIONS = 4  # times that a unit takes its values from other rows
 OTHER_ROWS, ENDS = HONEST = ("other rows", "ends")  # values that tables may well hold

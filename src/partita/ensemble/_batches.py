@@ -183,7 +183,7 @@ def fit_sequence(
 def _sequence(batches: _Batches) -> Any:
     import lightgbm
 
-    class Rows(lightgbm.Sequence):
+    class RowSequence(lightgbm.Sequence):
         """Rows from batches that are read in order; for an earlier row, reading starts again."""
 
         batch_size = batches.size
@@ -214,4 +214,4 @@ def _sequence(batches: _Batches) -> Any:
                 self._batch = np.ascontiguousarray(next(self._batches), dtype=np.float64)
                 self._start, self._end = self._end, self._end + len(self._batch)
 
-    return Rows()
+    return RowSequence()

@@ -54,7 +54,7 @@ from ._rows import (
     rows_schema,
 )
 from ._security import Keys, KnownHosts, check_key, read_body
-from ._settings import Settings
+from ._settings import ServeSettings
 
 # asked by machines every few seconds: logged only where something is wrong, and not timed
 PROBES = ("/live", "/ready", "/metrics", "/health")
@@ -82,7 +82,7 @@ class Service:
         What is served.
     metrics : Metrics
         What /metrics shows.
-    settings : Settings
+    settings : ServeSettings
         Limits, and the hosts that requests may be for.
     keys : Keys
         What requests need; without any, nothing.
@@ -95,7 +95,7 @@ class Service:
 
     name: str
     metrics: Metrics
-    settings: Settings = field(default_factory=Settings)
+    settings: ServeSettings = field(default_factory=ServeSettings)
     keys: Keys = field(default_factory=Keys)
     log: RequestLog | None = None
     ready: bool = True
@@ -104,7 +104,7 @@ class Service:
     @classmethod
     def of(
         cls,
-        settings: Settings,
+        settings: ServeSettings,
         paths: Sequence[str],
         families: Sequence[Family] = (),
         name: str | None = None,
@@ -328,10 +328,10 @@ def make_app(
     token: str | None = None,
     host: str | None = None,
     warnings: Sequence[str] = (),
-    max_rows: int = Settings.max_rows,
-    max_bytes: int = Settings.max_bytes,
-    max_waiting: int = Settings.max_waiting,
-    body_seconds: float = Settings.body_seconds,
+    max_rows: int = ServeSettings.max_rows,
+    max_bytes: int = ServeSettings.max_bytes,
+    max_waiting: int = ServeSettings.max_waiting,
+    body_seconds: float = ServeSettings.body_seconds,
     api_keys: PathLike | None = None,
     allowed_hosts: Sequence[str] = (),
     low_radius: int = 1,
@@ -412,7 +412,7 @@ def make_app(
     >>> "/certify" in app.openapi()["paths"]
     True
     """
-    settings = Settings.of(locals())
+    settings = ServeSettings.of(locals())
     families = source_families(usual.sources if usual else ())
     return certifying_app(model, Service.of(settings, PATHS, families, name), warnings, usual)
 

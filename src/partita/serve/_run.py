@@ -38,7 +38,7 @@ from ..workflow import CHOSEN, ON_TRAINING, StoredModel, open_model
 from ._app import PATHS, Service, certifying_app
 from ._metrics import Cells, Family, n_cells, request_families, source_families
 from ._security import is_loopback
-from ._settings import Settings
+from ._settings import ServeSettings
 from .federation import (
     COORDINATOR_PATHS,
     PARTY_PATHS,
@@ -62,23 +62,23 @@ def run(
     model_path: PathLike | None = None,
     *,
     host: str = "127.0.0.1",
-    port: int = Settings.port,
+    port: int = ServeSettings.port,
     token: str | None = None,
     tolerance: float | None = None,
     relative: float | None = None,
     trusted: Sequence[str] = (),
-    max_rows: int = Settings.max_rows,
-    max_bytes: int = Settings.max_bytes,
-    max_waiting: int = Settings.max_waiting,
-    body_seconds: float = Settings.body_seconds,
-    header_seconds: float = Settings.header_seconds,
-    drain_seconds: float = Settings.drain_seconds,
-    finish_seconds: float = Settings.finish_seconds,
+    max_rows: int = ServeSettings.max_rows,
+    max_bytes: int = ServeSettings.max_bytes,
+    max_waiting: int = ServeSettings.max_waiting,
+    body_seconds: float = ServeSettings.body_seconds,
+    header_seconds: float = ServeSettings.header_seconds,
+    drain_seconds: float = ServeSettings.drain_seconds,
+    finish_seconds: float = ServeSettings.finish_seconds,
     api_keys: PathLike | None = None,
     allowed_hosts: Sequence[str] = (),
-    low_radius: int = Settings.low_radius,
+    low_radius: int = ServeSettings.low_radius,
     request_log: PathLike | None = None,
-    workers: int = Settings.workers,
+    workers: int = ServeSettings.workers,
     tls_cert: PathLike | None = None,
     tls_key: PathLike | None = None,
     silent: str | Sequence[str] | None = None,
@@ -172,7 +172,7 @@ def run(
     >>> path = store.save(clf, tempfile.mkdtemp() + "/model")
     >>> run(path, port=8000)  # doctest: +SKIP
     """
-    settings = Settings.of(locals())
+    settings = ServeSettings.of(locals())
     settings.check()
     with ExitStack() as opened:
         # before the model is loaded: a port in use is reported at once
@@ -196,14 +196,14 @@ class Worker:
     watched.
     """
 
-    settings: Settings
+    settings: ServeSettings
     sockets: list[socket.socket]
     paths: Sequence[str] = PATHS
     families: Sequence[Family] = ()
     sources: Sequence[str] = ()
 
     @classmethod
-    def of(cls, settings: Settings, sockets: list[socket.socket]) -> "Worker":
+    def of(cls, settings: ServeSettings, sockets: list[socket.socket]) -> "Worker":
         """Make the worker of a model, a party or a coordinator."""
         if settings.parties is not None:
             names = read_parties(settings.parties).federation.vote.names

@@ -16,7 +16,7 @@ MOST_WORKERS = 64
 
 
 @dataclass(frozen=True)
-class Settings:
+class ServeSettings:
     """Everything that :func:`partita.serve.run` was given, by the same names."""
 
     model_path: PathLike | None = None
@@ -49,7 +49,7 @@ class Settings:
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "Settings":
+    def of(cls, given: Mapping[str, Any]) -> "ServeSettings":
         """Take the settings among arguments; they have the same names."""
         return cls(**{one.name: given[one.name] for one in fields(cls) if one.name in given})
 

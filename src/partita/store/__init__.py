@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._files import ESTIMATOR, submodel_name
+    from ._archive import ESTIMATOR, submodel_name
     from ._load import digest, load, load_with_manifest, manifest
     from ._manifest import to_manifest
     from ._reference_rates import read_rates, write_rates

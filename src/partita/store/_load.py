@@ -14,7 +14,7 @@ import numpy as np
 from .._support import Array, Estimator, JsonObject, PathLike, require
 from ..ensemble import Ensemble, LeaveOutEnsemble, TableEstimator, were_trained_jointly
 from ..errors import StoreError
-from ._files import (
+from ._archive import (
     ESTIMATOR,
     FALLBACK,
     FALLBACK_MODEL,

@@ -37,7 +37,7 @@ from ..errors import StoreError
 from ..partition import LeaveOut, Overlap, Partition, Units, pixels
 from ..rules import Median, Plurality, PooledLabels, PooledValues, Rule, RunOff, TopK, Tournament
 from ..tables import KINDS, TEXT
-from ._files import MANIFEST, FileFacts
+from ._archive import MANIFEST, FileFacts
 
 FORMAT = 2
 LIBRARIES = ("numpy", "scikit-learn", "skops")

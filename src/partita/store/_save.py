@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support import Estimator, JsonObject, PathLike, write_atomic
 from ..ensemble import Ensemble, FixedVote, were_trained_jointly
 from ..errors import InputError, StoreError
-from ._files import (
+from ._archive import (
     ESTIMATOR,
     FALLBACK,
     FALLBACK_MODEL,

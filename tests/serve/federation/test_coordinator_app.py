@@ -11,7 +11,7 @@ from partita import store
 from partita.serve import Federation, Party
 from partita.serve._app import Service
 from partita.serve._metrics import Metrics
-from partita.serve._settings import Settings
+from partita.serve._settings import ServeSettings
 from partita.serve.federation._apps import COORDINATOR_PATHS, coordinator_app, party_families
 from partita.serve.federation._federation import PartiesFile, read_parties
 
@@ -29,7 +29,7 @@ def app_of(addresses, settings=None, tolerance=None, relative=None, **more):
         **{"classes": ["ill", "well"], "rule": "plurality", "timeout": 1.0} | more,
     )
     metrics = Metrics(COORDINATOR_PATHS, further=party_families(asked.vote.names))
-    service = Service("parties.toml", metrics, settings or Settings())
+    service = Service("parties.toml", metrics, settings or ServeSettings())
     return coordinator_app(PartiesFile(asked, tolerance, relative), service)
 
 
@@ -156,7 +156,7 @@ def test_values_with_and_without_a_tolerance():
 
 
 def test_requests_that_are_refused():
-    app = app_of([NOBODY], Settings(max_rows=2))
+    app = app_of([NOBODY], ServeSettings(max_rows=2))
     for body, status, word in [
         ({"keys": []}, 422, "keys is empty: give at least one key"),
         ({"rows": [{}]}, 422, 'the body must be {"keys": [key, ...]} and nothing else'),
@@ -166,7 +166,7 @@ def test_requests_that_are_refused():
     ]:
         refused(ask(app, body), status, word)
     refused(ask(app, {}, "/ballot"), 404, "use POST /certify or GET /health")
-    refused(ask(app_of([NOBODY], Settings(max_waiting=1)), {"keys": "a"}), 422)
+    refused(ask(app_of([NOBODY], ServeSettings(max_waiting=1)), {"keys": "a"}), 422)
 
 
 def test_too_many_requests_at_once_are_told_to_come_back():
@@ -177,7 +177,7 @@ def test_too_many_requests_at_once_are_told_to_come_back():
             return await asyncio.gather(*asked)
 
     with strangers(late(0.5, votes(["ill", "well"], ILL))) as addresses:
-        app = app_of(addresses, Settings(max_waiting=2), timeout=30.0)
+        app = app_of(addresses, ServeSettings(max_waiting=2), timeout=30.0)
         answers = asyncio.run(at_once(app))
         assert certify(app, ["a"])["rows"][0]["prediction"] == "ill"  # there is room again
     assert sorted(answer.status_code for answer in answers) == [200, 200, 429, 429, 429]

@@ -7,7 +7,7 @@ import pytest
 
 from partita.serve._app import Service
 from partita.serve._metrics import Metrics
-from partita.serve._settings import Settings
+from partita.serve._settings import ServeSettings
 from partita.serve.federation._apps import PARTY_PATHS, PartyBallots, party_app
 
 from ..client import ask, refused, strict
@@ -17,7 +17,7 @@ SCORES = np.array([[0.1, -2.0], [-3.0, 0.25]], np.float32)
 
 def app_of(failure="", secret=None, **settings):
     own = PartyBallots(["ill", "well"], {"a": 0, "7": 1}, SCORES, failure)
-    service = Service("clinic", Metrics(PARTY_PATHS), Settings(**settings))
+    service = Service("clinic", Metrics(PARTY_PATHS), ServeSettings(**settings))
     return party_app(own, service, ["nearly a constant"], secret)
 
 
@@ -78,5 +78,5 @@ def test_health_says_nothing_of_rows():
 
 def test_openapi_describes_the_answer():
     schema = app_of().openapi()
-    assert "Ballots" in schema["components"]["schemas"]
+    assert "BallotAnswer" in schema["components"]["schemas"]
     assert '"keys"' in json.dumps(schema["paths"]["/ballot"])

@@ -262,7 +262,7 @@ def certified(
 # ---- a party ----
 
 
-class Ballots(BaseModel):
+class BallotAnswer(BaseModel):
     """A submodel's ballots for the rows with these keys, in their order.
 
     classes: the labels in the order of the scores; null where a ballot is one value. ballots: null
@@ -402,7 +402,7 @@ def party_app(
     @app.post(
         "/ballot",
         summary="One submodel's ballots for the rows with these keys",
-        response_model=Ballots,
+        response_model=BallotAnswer,
         responses=service.refusals(INVALID_KEYS),
         dependencies=service.key_needed,
         openapi_extra=list_schema(
