@@ -650,7 +650,7 @@ BUGS = [
     ),
     Bug(
         "summary: wrong rows count as certified and right",
-        "workflow/_summary.py",
+        "workflow/_certified_table.py",
         "np.maximum(correct_radius(truth, stated), -1)",
         "np.maximum(stated.radius, -1)",
         ("tests/workflow/test_summary.py",),
@@ -1019,7 +1019,7 @@ BUGS = [
     ),
     Bug(
         "precision in summaries: only wrong rows can be added",
-        "workflow/_summary.py",
+        "workflow/_certified_table.py",
         "label not in (true, predicted))",
         "label not in (true, predicted) and true != predicted)",
         ("tests/workflow/test_class_counts.py",),

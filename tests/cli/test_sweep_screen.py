@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 
-from partita.cli._choose_screen import show_choice
+from partita.cli._choose import show_choice
 from partita.selection import Objective
 from tests.selection.sweeps import lines
 

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from partita import FeaturePartitionClassifier
 from partita.report import gather, render
-from partita.report._rows import in_votes
+from partita.report._numbers import in_votes
 from partita.rules import Plurality, RunOff, Tournament
 from partita.workflow import CertifiedTable
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor
 from partita.metrics import certified_accuracy
 from partita.report import gather, render
-from partita.report._rows import outward
+from partita.report._numbers import outward
 from partita.workflow import CertifiedTable
 
 from .pages import cells

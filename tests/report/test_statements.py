@@ -15,7 +15,7 @@ from partita.metrics import certified_accuracy
 from partita.report import gather, render
 from partita.report._statements import sampling_error, wilson
 from partita.workflow import CertifiedTable
-from partita.workflow._summary import TRAINING_ROWS
+from partita.workflow._certified_table import TRAINING_ROWS
 
 from .pages import cells
 

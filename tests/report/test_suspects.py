@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import LeaveOutClassifier
 from partita.report import gather, render
-from partita.report._rows import leave_out_numbers
+from partita.report._numbers import leave_out_numbers
 from partita.watch import Disagreement
 from partita.workflow import CertifiedTable
 
@@ -172,6 +172,6 @@ def test_many_values_of_a_row_are_thinned_out_between_their_ends(left_out_values
     certified = CertifiedTable.of(reg, X)
     values = np.sort(reg.rule_.model_values(certified.ballots), axis=1)
     for most, shown in ((15, list(range(15))), (8, list(range(0, 15, 2)))):
-        monkeypatch.setattr("partita.report._rows.MOST_VALUES", most)
+        monkeypatch.setattr("partita.report._numbers.MOST_VALUES", most)
         for row in gather(certified, title="")["rows"]:
             assert row["values"] == pytest.approx(values[row["row"], shown], rel=1e-5)

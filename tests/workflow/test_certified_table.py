@@ -20,7 +20,7 @@ from partita import (
 from partita.ensemble._base import fit_full_model
 from partita.rules import Plurality, RunOff, Tournament
 from partita.workflow import CertifiedTable
-from partita.workflow._summary import Summary
+from partita.workflow._certified_table import Summary
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 
 from partita.certificates import Certificates, Counts
 from partita.metrics import certified_class_curves
-from partita.workflow._summary import (
+from partita.workflow._certified_table import (
     class_numbers,
     count_pairs,
     kept_predictions,

@@ -8,7 +8,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionRegressor, LeaveOutClassifier
 from partita.workflow import CertifiedTable
-from partita.workflow._summary import SilenceCounts
+from partita.workflow._certified_table import SilenceCounts
 
 
 def test_pieces_add_up():

@@ -14,7 +14,7 @@ from partita.ensemble import FixedVote
 from partita.ensemble._base import fit_full_model
 from partita.metrics import certified_accuracy, certified_recall
 from partita.workflow import CertifiedTable
-from partita.workflow._summary import TRAINING_ROWS, Summary
+from partita.workflow._certified_table import TRAINING_ROWS, Summary
 
 COUNTS = Counts("columns", 9)
 

@@ -1,8 +1,8 @@
 """The report: one HTML file that shows what is proven, and needs nothing else.
 
-``_numbers`` gathers its numbers from the certified table, with ``_rows`` for the table of rows.
-``_statements`` makes sentences of them, ``_page`` draws curves and fills the template ``page.html``
-with its ``style.css`` and ``script.js``, and ``_write`` does all of it for a stored model.
+``_numbers`` gathers its numbers from the certified table. ``_statements`` makes sentences of them,
+``_page`` draws curves and fills the template ``page.html`` with its ``style.css`` and
+``script.js``, and ``_write`` does all of it for a stored model.
 """
 
 from ._numbers import gather

@@ -4,8 +4,8 @@
 ``search_offsets`` try rules on an ensemble that is fitted already.
 
 The way of one search: a door (``_choose``) says on which rows (``_splits``) what is tried
-(``_grid``); ``_search`` fits every candidate once and judges it under all its variants
-(``_evaluation``); ``_objective`` says which one to take, and ``_choice`` is the result.
+(``_grid``); ``_search`` fits every candidate once and judges it under all its variants;
+``_evaluation`` says what that shows and which one to take, and ``_choice`` is the result.
 """
 
 from typing import TYPE_CHECKING
@@ -15,10 +15,9 @@ from .._support.lazy import lazy_names
 if TYPE_CHECKING:
     from ._choice import Choice, read_choice
     from ._choose import Trial, choose, choose_file, sweep
-    from ._evaluation import Evaluation
+    from ._evaluation import Evaluation, Objective
     from ._fitted import search_offsets, search_rules
     from ._grid import Grid
-    from ._objective import Objective
 
 __all__ = ["Choice", "choose", "search_offsets", "search_rules", "sweep"]
 

@@ -25,8 +25,7 @@ from .._support import (
 from ..errors import InputError
 from ..plot import CertifiedAccuracyDisplay, figure_png
 from ..workflow import CHOSEN, ON_TRAINING
-from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, at
-from ._objective import Objective, one_label_from
+from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, Objective, at, one_label_from
 
 if TYPE_CHECKING:
     import pandas

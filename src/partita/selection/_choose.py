@@ -37,8 +37,8 @@ from ..workflow import (
     named_estimator,
 )
 from ._choice import Choice
+from ._evaluation import CERTIFIED, Objective
 from ._grid import Grid
-from ._objective import CERTIFIED, Objective
 from ._search import ResultCache, Split, search
 from ._splits import HeldOut, hold_out, reference_splits
 

@@ -30,13 +30,13 @@ from ._choice import Choice
 from ._evaluation import (
     PARTITION,
     Evaluation,
+    Objective,
     evaluate,
     mean,
     mean_evaluation,
     size_text,
 )
 from ._grid import Candidate, Grid, Options, candidates, rule_of, with_rule
-from ._objective import Objective
 
 
 class Split(NamedTuple):

@@ -1,9 +1,9 @@
 """From tables in files to certificates: what command line, report and service share.
 
 The walk of one table: ``_training_table`` (what ``partita fit`` reads) or ``_stored_model`` (what
-``partita certify`` opens), both by a ``_schema``; ``_certified_table`` (every row certified once),
-``_summary`` (what stands beside the shares of all rows). ``_fit_parquet`` and ``_cluster`` fit on
-large tables and many machines.
+``partita certify`` opens), both by a ``_schema``; ``_certified_table`` (every row certified once,
+and what stands beside the shares of all rows). ``_fit_parquet`` and ``_cluster`` fit on large
+tables and many machines.
 """
 
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._certified_table import CertifiedTable
+    from ._certified_table import TRAINING_ROWS, CertifiedTable, Summary
     from ._cluster import library_versions
     from ._estimators import chosen_name, code_hash, code_of, named_estimator, named_fallback
     from ._fit_parquet import fit_parquet, fit_training
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
         open_model,
         open_prediction_table,
     )
-    from ._summary import TRAINING_ROWS, Summary
     from ._training_table import TrainingTable, open_training
 
 __all__ = ["certify_parquet", "fit_parquet"]

@@ -1,21 +1,35 @@
-"""The rows of a table with a prediction and a certificate each, all from one set of ballots.
+"""The rows of a table, with a prediction and a certificate each, and how many are right.
 
-Every row is certified once: results are computed when first used, and a change of rule or of the
-statement makes a new object without results.
+Every row is certified once, from one set of ballots: results are computed when first used, and a
+change of rule or of the statement makes a new object without results.
+
+A certified accuracy alone may be a constant's. So a summary has beside it the accuracy of always
+giving the same answer, that of one model on all columns, what is certified of every label, what
+silent sources cost, and loud warnings. Summaries of pieces of a table add up.
 """
 
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from .._support import Array, TableLike
+from .._support import Array, JsonObject, TableLike, answer_text, json_value, percent
 from ..ballots import Ballots
-from ..certificates import Certificates
+from ..certificates import Certificates, Counts
 from ..collective import Collective, certify_collective, criticality
-from ..ensemble import FittedEnsemble, full_predictions
-from ..rules import Gated, Rule, Statement
+from ..ensemble import (
+    CURE,
+    ENOUGH_ROWS,
+    FittedEnsemble,
+    failure_banner,
+    full_predictions,
+    is_nearly_constant,
+)
+from ..metrics import correct_radius, precision_bound, rows_at_radii, shares_at_radii
+from ..rules import Gated, PooledRule, Rule, Statement
 from ..tables import Table
 from ._schema import TASKS
 
@@ -189,3 +203,495 @@ class CertifiedTable:
     def full_model_prediction(self) -> Array | None:
         """Return what one model on all columns predicts; None without one, or where it fails."""
         return full_predictions(self.model, self.table)
+
+
+# ---- how many rows are certified and right ----
+
+TRAINING_ROWS = (
+    "THESE ARE THE ROWS THAT THE MODEL WAS FITTED ON. It knows their answers, so the shares of "
+    "right rows say nothing about new rows: certify a table that it has not seen."
+)
+FEW = 0.05  # of the rows of other labels, certified: nearly nothing is proven of them
+MANY = 0.25  # of all rows, certified with the commonest label: something is proven of that one
+LARGEST_CHECKED = 3  # the largest radius at which that is checked
+SHOWN_UNITS = 5  # silent units that are named
+
+Label: TypeAlias = str | float
+Radii = Counter[int]  # rows by radius
+Pairs = Counter[tuple[Label, Label, int]]  # rows by true label (None: unknown), prediction, radius
+
+
+def count_pairs(truth: Array | None, prediction: Array, radius: Array) -> Pairs:
+    """Count rows by their labels and radius."""
+    predicted, of_predicted = np.unique(prediction, return_inverse=True)
+    true, of_true = np.array([None]), np.zeros(len(prediction), dtype=np.int64)
+    if truth is not None:
+        true, of_true = np.unique(truth, return_inverse=True)
+    keys = np.stack([of_true.reshape(-1), of_predicted.reshape(-1), radius])
+    distinct, counts = np.unique(keys, axis=1, return_counts=True)
+    true_labels, predicted_labels = true.tolist(), predicted.tolist()
+    return Counter(
+        {
+            (true_labels[i], predicted_labels[j], r): n
+            for (i, j, r), n in zip(distinct.T.tolist(), counts.tolist(), strict=True)
+        }
+    )
+
+
+def class_numbers(pairs: Pairs, length: int) -> list[JsonObject]:
+    """Return what is certified of every true label at r = 0, 1, ..., in the order of the labels.
+
+    Returns
+    -------
+    list of dict
+        ``label``; ``rows`` and ``predicted``: how many have it and are predicted as it; ``share``:
+        its certified recall; ``precision``: the least an attacker leaves of its precision;
+        ``kept``: how many of the rows predicted as it stay so.
+    """
+    labels = _sorted(true for true, _, _ in pairs if true is not None)
+    return [_numbers_of(label, pairs, length) for label in labels]
+
+
+def _numbers_of(label: Label, pairs: Pairs, length: int) -> JsonObject:
+    rows = _radii(pairs, lambda true, _: true == label).total()
+    certain = _at(_radii(pairs, lambda true, predicted: true == predicted == label), length)
+    false_now = _radii(pairs, lambda true, predicted: true != label and predicted == label)
+    others = _radii(pairs, lambda true, predicted: label not in (true, predicted))
+    predicted_as_it = _radii(pairs, lambda _, predicted: predicted == label)
+    breakable = others.total() - _at(others, length)
+    return {
+        "label": json_value(label),
+        "rows": rows,
+        "predicted": predicted_as_it.total(),
+        "share": (certain / rows).tolist(),
+        "precision": precision_bound(certain, false_now.total(), breakable).tolist(),
+        "kept": _at(predicted_as_it, length).tolist(),
+    }
+
+
+def kept_predictions(pairs: Pairs, length: int | None = None) -> dict[Label, list[int]]:
+    """Return for every predicted label how many of its rows stay so at r = 0, 1, ..."""
+    if length is None:
+        length = max((radius for _, _, radius in pairs), default=0) + 1
+    by_label: dict[Label, Radii] = {}
+    for (_, predicted, radius), n in pairs.items():
+        by_label.setdefault(predicted, Counter())[radius] += n
+    return {label: _at(by_label[label], length).tolist() for label in _sorted(by_label)}
+
+
+def minority_summary(pairs: Pairs, length: int) -> JsonObject | None:
+    """Return what is certified at r = 0, 1, ... of labels other than the most predicted one.
+
+    ``label``: that one, and ``kept`` how many of its predictions stay. ``rows``: rows of other
+    labels, by the truth where it is known, otherwise by prediction; ``certified``: how many of them
+    stay what they are, and right. None where there are no such rows.
+    """
+    kept = kept_predictions(pairs, length)
+    if not kept:
+        return None
+    label = max(kept, key=lambda one: kept[one][0])
+    rows = _radii(pairs, lambda true, predicted: label != (predicted if true is None else true))
+    certified = _radii(
+        pairs, lambda true, predicted: predicted != label and true in (None, predicted)
+    )
+    if not rows:
+        return None
+    return {
+        "label": label,
+        "kept": kept[label],
+        "rows": rows.total(),
+        "certified": _at(certified, length).tolist(),
+    }
+
+
+def _radii(pairs: Pairs, chosen: Callable[[Label, Label], bool]) -> Radii:
+    """Count by radius the rows whose true and predicted labels are chosen."""
+    radii = Radii()
+    for (true, predicted, radius), n in pairs.items():
+        if chosen(true, predicted):
+            radii[radius] += n
+    return radii
+
+
+def _rows_by(pairs: Pairs, place: int) -> Counter[Label]:
+    """Count the rows by their true (0) or predicted (1) label."""
+    rows = Counter[Label]()
+    for pair, n in pairs.items():
+        rows[pair[place]] += n
+    return rows
+
+
+def _at(radii: Radii, length: int | None = None) -> Array:
+    """Count the rows with a radius of at least r, for r = 0, 1, ..."""
+    return rows_at_radii(list(radii), list(radii.values()), length)
+
+
+def _sorted(labels: Iterable[Label]) -> list[Label]:
+    return sorted(set(labels), key=lambda label: (isinstance(label, str), label))
+
+
+def _shares(radii: Radii, length: int | None = None) -> list[float]:
+    """Return the share of rows with a radius of at least r, for r = 0, 1, ..."""
+    curve: list[float] = shares_at_radii(list(radii), list(radii.values()), length).tolist()
+    return curve
+
+
+def _median(radii: Radii) -> float:
+    """Return the median radius, from counts."""
+    ordered = sorted(radii.items())
+    below = np.cumsum([count for _, count in ordered])
+    middle = [(radii.total() - 1) // 2, radii.total() // 2]
+    return sum(int(ordered[place][0]) for place in np.searchsorted(below, middle, side="right")) / 2
+
+
+@dataclass
+class SilenceCounts:
+    """Counts over rows in which sources may be silent.
+
+    Attributes
+    ----------
+    rows : int
+        Rows in which a source is silent.
+    units : Counter
+        Rows by silent unit.
+    abstained : int
+        The most submodels that abstain in a row.
+    radii, without : Counter
+        Rows with silence by their radius, and by what it would be at best without the silence;
+        empty where nothing is stated about rows.
+    made_for : int
+        How many sources a leave-out ensemble was made for; 0 for a partition.
+    """
+
+    rows: int = 0
+    units: Counter[str] = field(default_factory=Counter)
+    abstained: int = 0
+    radii: Radii = field(default_factory=Counter)
+    without: Radii = field(default_factory=Counter)
+    made_for: int = 0
+
+    @classmethod
+    def of(cls, certified: CertifiedTable) -> "SilenceCounts | None":
+        """Count the rows of a certified table; None where silence is not covered."""
+        abstentions = certified.ballots.abstentions
+        if abstentions is None or abstentions.units is None:
+            return None
+        rows = np.asarray(abstentions.units.any(axis=1))
+        per_unit = abstentions.units.sum(axis=0).tolist()
+        names, rule = certified.model.units_.names, certified.rule
+        found = cls(
+            int(rows.sum()),
+            Counter({name: n for name, n in zip(names, per_unit, strict=True) if n}),
+            int(abstentions.submodels.sum(axis=1).max(initial=0)),
+            made_for=rule.radius if isinstance(rule, PooledRule) else 0,
+        )
+        silence = None if certified.proof is None else certified.proof.silence
+        if silence is not None:
+            found.radii = Counter(silence.radius[rows].tolist())
+            found.without = Counter(silence.without[rows].tolist())
+        return found
+
+    def __add__(self, other: "SilenceCounts") -> "SilenceCounts":
+        return SilenceCounts(
+            self.rows + other.rows,
+            self.units + other.units,
+            max(self.abstained, other.abstained),
+            self.radii + other.radii,
+            self.without + other.without,
+            self.made_for,
+        )
+
+    def sentence(self, n_rows: int) -> str:
+        """Describe what was silent and what it cost."""
+        if not self.rows:
+            return "No source is silent in any row."
+        listed = [f"{name} ({count:,})" for name, count in self.units.most_common(SHOWN_UNITS)]
+        if len(self.units) > SHOWN_UNITS:
+            listed.append(f"{len(self.units) - SHOWN_UNITS} more")
+        submodels = (
+            "1 submodel abstains" if self.abstained == 1 else f"{self.abstained} submodels abstain"
+        )
+        cost = advice = ""
+        if self.radii:
+            cost = (
+                f"; the median radius there is {_median(self.radii):g}, at best "
+                f"{_median(self.without):g} without the silence"
+            )
+        if self.made_for and max(self.radii, default=1) <= 0:
+            advice = (
+                f" A leave-out ensemble made for r = {self.made_for} has no proof left there: fit "
+                "it with a larger --radius, or use a partition."
+            )
+        return (
+            f"Silent in {self.rows:,} of {n_rows:,} rows: {', '.join(listed)}. Up to {submodels}"
+            f"{cost}.{advice}"
+        )
+
+    def to_dict(self) -> JsonObject:
+        """Return the same as plain data."""
+        found: JsonObject = {"rows": self.rows, "units": dict(self.units)}
+        if self.radii:
+            found["median_radius"] = _median(self.radii)
+            found["median_radius_at_best_without"] = _median(self.without)
+        return found
+
+
+Summand = TypeVar("Summand", int, Radii, SilenceCounts)
+
+
+@dataclass
+class Summary:
+    """Rows counted by their radius, and what to compare the shares with.
+
+    Attributes
+    ----------
+    counts : Counts
+        What a radius counts.
+    n_submodels, n_failed : int
+        Submodels, and how many of them could not be fitted.
+    rows : int
+        How many rows were certified.
+    radii : Counter
+        Rows by radius; empty where there is none.
+    right : Counter, optional
+        Rows by the radius up to which they stay right, -1 for those that are wrong; None where the
+        truth is not known.
+    pairs : Counter
+        For labels: rows by true label (None: not known), predicted label and radius.
+    widths : dict
+        For values without a radius: the sum of the intervals' widths, by r.
+    constant : float, optional
+        For values: the constant that a radius is compared with.
+    constant_right, full_model_right : int, optional
+        Rows in which the constant, and one model on all columns, are right.
+    on_training : bool
+        Whether these are the rows that the model was fitted on.
+    by_fallback : int, optional
+        Rows that the full model behind the vote answers; None where there is no such model.
+    common : float
+        The share of the most common label among the training rows, 0 where it is not known.
+    cure : str
+        What may help a model that is nearly a constant.
+    silence : SilenceCounts, optional
+        What was silent, where sources may be.
+    """
+
+    counts: Counts
+    n_submodels: int
+    n_failed: int
+    rows: int
+    radii: Radii
+    right: Radii | None = None
+    pairs: Pairs = field(default_factory=Counter)
+    widths: dict[int, float] = field(default_factory=dict)
+    constant: float | None = None
+    constant_right: int | None = None
+    full_model_right: int | None = None
+    on_training: bool = False
+    by_fallback: int | None = None
+    common: float = 0.0
+    cure: str = CURE
+    silence: SilenceCounts | None = None
+
+    @classmethod
+    def of(cls, certified: CertifiedTable, on_training: bool = False) -> "Summary":
+        """Count the rows of a certified table."""
+        model, proof, truth = certified.model, certified.proof, certified.truth
+        intervals = {} if proof is not None else certified.intervals
+        summary = cls(
+            counts=model.counts_,
+            n_submodels=len(model.estimators_),
+            n_failed=len(model.failures_),
+            rows=len(certified),
+            radii=Counter() if proof is None else Counter(proof.radius.tolist()),
+            widths={r: float(np.sum(high - low)) for r, (low, high) in intervals.items()},
+            on_training=on_training,
+            by_fallback=int(certified.by_fallback.sum()) if certified.gate else None,
+            cure=model.constant_cure,
+            silence=SilenceCounts.of(certified),
+        )
+        if proof is None:
+            return summary
+        if model.task == "classification":
+            summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
+            shares = getattr(certified.rule, "shares", None)
+            summary.common = 0.0 if shares is None else float(np.max(shares))
+        if truth is None:
+            return summary
+        stated = certified.against_truth.proof
+        assert stated is not None
+        summary.right = Counter(np.maximum(correct_radius(truth, stated), -1).astype(int).tolist())
+        summary.constant = model.usual_value
+        if summary.constant is not None:
+            always = np.full(len(truth), summary.constant)
+            summary.constant_right = int(np.count_nonzero(certified.correct(always)))
+        full = certified.full_model_prediction
+        if full is not None:
+            summary.full_model_right = int(np.count_nonzero(certified.correct(full)))
+        return summary
+
+    def __add__(self, other: "Summary") -> "Summary":
+        return replace(
+            self,
+            rows=self.rows + other.rows,
+            radii=self.radii + other.radii,
+            right=_sum(self.right, other.right),
+            pairs=self.pairs + other.pairs,
+            widths={r: self.widths.get(r, 0.0) + width for r, width in other.widths.items()},
+            constant_right=_sum(self.constant_right, other.constant_right),
+            full_model_right=_sum(self.full_model_right, other.full_model_right),
+            on_training=self.on_training or other.on_training,
+            by_fallback=_sum(self.by_fallback, other.by_fallback),
+            silence=_sum(self.silence, other.silence),
+        )
+
+    def constant_answer(self) -> JsonObject | None:
+        """Return the best constant ``answer`` and the ``share`` of rows in which it is right."""
+        if self.right is None:
+            return None
+        answer: Label | None = self.constant
+        rows = self.constant_right
+        if self.pairs:
+            ((answer, rows),) = _rows_by(self.pairs, 0).most_common(1)
+        return None if rows is None else {"answer": json_value(answer), "share": rows / self.rows}
+
+    def recall(self) -> list[JsonObject]:
+        """Return for every true label its certified recall and precision (class_numbers)."""
+        right = _radii(self.pairs, lambda true, predicted: true == predicted)
+        return class_numbers(self.pairs, len(_at(right)))
+
+    def balanced(self) -> list[float]:
+        """Return the mean of the classes' certified recalls at r = 0, 1, ..."""
+        recall = [one["share"] for one in self.recall()]
+        return [sum(at) / len(at) for at in zip(*recall, strict=True)]
+
+    def warnings(self) -> list[str]:
+        """Return what a reader must know before the numbers."""
+        found = [TRAINING_ROWS] if self.on_training else []
+        found += [f"{text}." for text in failure_banner(self.n_failed, self.n_submodels)]
+        if self.rows >= ENOUGH_ROWS:
+            found += self._constant_warnings() or self._majority_warnings()
+            found += self._beaten_warnings()
+        return found
+
+    def _constant_warnings(self) -> list[str]:
+        """Warn where nearly all predictions are one label, more than rows have it."""
+        if not self.pairs:
+            return []
+        ((label, count),) = _rows_by(self.pairs, 1).most_common(1)
+        constant = self.constant_answer()
+        common = self.common if constant is None else constant["share"]
+        if not is_nearly_constant(count / self.rows, common):
+            return []
+        return [
+            f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
+            f"model is nearly a constant, and its proofs say little. {self._help()}"
+        ]
+
+    def _help(self) -> str:
+        """Return what may help a model that is nearly a constant, as a sentence."""
+        return f"{self.cure[0].upper()}{self.cure[1:]} may help: partita sweep --score balanced."
+
+    def _majority_warnings(self) -> list[str]:
+        """Warn where nearly all that is certified at a small radius is one label."""
+        found = minority_summary(self.pairs, LARGEST_CHECKED + 1)
+        if found is None:
+            return []
+        most = FEW * found["rows"]
+        radius = next(
+            (r for r in range(1, LARGEST_CHECKED + 1) if found["certified"][r] <= most), None
+        )
+        if radius is None or found["kept"][radius] < MANY * self.rows:
+            return []
+        label, rows = json_value(found["label"]), f"{found['rows']:,}"
+        certified = f"{found['certified'][radius]:,}"
+        others = (
+            f"of the {rows} rows that are predicted otherwise, {certified} are certified"
+            if self.right is None
+            else f"of the {rows} rows that have another label, {certified} are right and certified"
+        )
+        return [
+            f"FROM r = {radius} ON, NEARLY ALL THAT IS CERTIFIED IS {label!r}: {others} there. "
+            f"{self._help()}"
+        ]
+
+    def _beaten_warnings(self) -> list[str]:
+        """Warn where a constant answer does as well, at r = 0 or 1."""
+        constant = self.constant_answer()
+        if constant is None or self.right is None:
+            return []
+        for radius, right in enumerate(_shares(self.right, 2)):
+            if right <= constant["share"]:
+                return [
+                    f"At r = {radius} this model is certified right in {percent(right)} of rows, "
+                    f"and always answering {answer_text(constant['answer'])} is right in "
+                    f"{percent(constant['share'])}, whatever an attacker does."
+                    + self._ahead_in_recall(radius)
+                ]
+        return []
+
+    def _ahead_in_recall(self, radius: int) -> str:
+        """Describe a model that is behind a constant in accuracy, but not in mean recall."""
+        balanced = self.balanced()
+        if not balanced:
+            return ""
+        here = balanced[radius] if radius < len(balanced) else 0.0
+        chance = 1 / len(self.recall())
+        if here <= chance:
+            return ""
+        return (
+            f" By the mean of the classes' recalls it is ahead ({percent(here)} against "
+            f"{percent(chance)}): it gives up accuracy for the rarer labels, which a smaller prior "
+            "or an offset gives back."
+        )
+
+    def quality(self) -> JsonObject:
+        """Return what must stand beside a certified accuracy."""
+        full = self.full_model_right
+        return {
+            "warnings": self.warnings(),
+            "constant": self.constant_answer(),
+            "full_model": None if full is None else full / self.rows,
+            "recall": self.recall(),
+            "balanced": self.balanced(),
+            "on_training": self.on_training,
+        }
+
+    def to_dict(self, out: object = None) -> JsonObject:
+        """Return what ``partita certify --json`` prints; ``out``: where proofs went."""
+        found: JsonObject = {
+            "rows": self.rows,
+            "counts": json_value(vars(self.counts)),
+            "out": None if out is None else str(out),
+        }
+        if self.radii:
+            found["certified"] = _shares(self.radii)
+            found["median_radius"] = _median(self.radii)
+        quality = self.quality()
+        if self.right is not None:
+            constant = quality["constant"] or {"answer": None, "share": None}
+            found["certified_accuracy"] = _shares(self.right)
+            found["constant_accuracy"] = constant["share"]
+            found["constant_answer"] = constant["answer"]
+            found["full_model_accuracy"] = quality["full_model"]
+        if quality["recall"]:
+            for name, key in (("certified_recall", "share"), ("worst_case_precision", "precision")):
+                found[name] = {str(one["label"]): one[key] for one in quality["recall"]}
+            found["certified_balanced_accuracy"] = quality["balanced"]
+        if self.pairs:
+            kept = kept_predictions(self.pairs).items()
+            found["kept_predictions"] = {str(json_value(label)): rows for label, rows in kept}
+        if self.by_fallback is not None:
+            found["fallback_rows"] = self.by_fallback
+        if self.silence is not None:
+            found["silence"] = self.silence.to_dict()
+        return found | {
+            "on_training": self.on_training,
+            "failed_submodels": self.n_failed,
+            "warnings": quality["warnings"],
+        }
+
+
+def _sum(one: Summand | None, other: Summand | None) -> Summand | None:
+    """Add counts of two pieces of a table; None where one of them is not known."""
+    return None if one is None or other is None else one + other

@@ -32,9 +32,8 @@ from ..tables import (
     sha256_of,
     table_writer,
 )
-from ._certified_table import CertifiedTable
+from ._certified_table import CertifiedTable, Summary
 from ._schema import TASKS, Schema
-from ._summary import Summary
 
 SilentArgument: TypeAlias = str | Sequence[str] | None  # "detect", or the names of units
 CERTIFIED_AT_ONCE = 100_000  # rows
