@@ -1178,14 +1178,14 @@ BUGS = [
     Bug(
         "silence: nobody can break a silence that is read from values",
         "rules/_silence.py",
-        "idle = rule.full_vote if is_detected(ballots) else 0",
+        "idle = rule.full_vote if ballots.silence_detected else 0",
         "idle = 0",
         (SILENCE,),
     ),
     Bug(
         "silence: idle submodels never vote in the top k",
         "rules/_silence.py",
-        "idle = (n_submodels - number) * is_detected(ballots)",
+        "idle = (n_submodels - number) * ballots.silence_detected",
         "idle = 0",
         (SILENCE,),
     ),
@@ -1220,7 +1220,7 @@ BUGS = [
     Bug(
         "silence: values that a broken silence brings back are left out",
         "rules/_agreement.py",
-        "beyond = self.radius if is_detected(ballots) else design.radius",
+        "beyond = self.radius if ballots.silence_detected else design.radius",
         "beyond = design.radius",
         (SILENT_GROUPS,),
     ),

@@ -162,6 +162,11 @@ class Ballots(np.lib.mixins.NDArrayOperatorsMixin):
         return self.rule
 
     @property
+    def silence_detected(self) -> bool:
+        """Whether submodels abstain that an attacker could make vote."""
+        return self.abstentions is not None and self.abstentions.detected
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the scores."""
         return self.scores.shape

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ._feature_partition import FeaturePartitionClassifier, FeaturePartitionRegressor
     from ._leave_out import LeaveOutClassifier, LeaveOutEnsemble, LeaveOutRegressor
     from ._one_pass import scores_rows_apart
-    from ._plan import Plan, seeds, trains_jointly, were_trained_jointly
+    from ._plan import Plan, seeds, trains_jointly
     from ._protocol import FittedEnsemble
     from ._silent_sources import DETECT, columns_that_may_lack
     from ._soundness import CANARY_CURE, canaries, is_balanced
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         has_scores,
         score_one,
         warn_of_failures,
+        were_trained_jointly,
     )
     from ._table_estimators import (
         TableBoostingClassifier,

@@ -39,7 +39,6 @@ from ._plan import (
     joint_ballots,
     seeds,
     trains_jointly,
-    were_trained_jointly,
 )
 from ._protocol import FittedEnsemble
 from ._silent_sources import by_rows, completed, read_silence, without_silent_cells
@@ -53,9 +52,16 @@ from ._soundness import (
     is_balanced,
     sample_rows,
     shares_a_generator,
-    wants_integers,
 )
-from ._submodels import FixedVote, Score, fit_one, score_one, warn_of_failures
+from ._submodels import (
+    FixedVote,
+    Score,
+    fit_one,
+    score_one,
+    wants_integers,
+    warn_of_failures,
+    were_trained_jointly,
+)
 from ._target import Target, assign_rows, check_constants, semi_supervised
 
 FEW_ROWS = 1000  # for fewer rows starting threads takes longer than scoring
@@ -633,6 +639,8 @@ class Ensemble(FittedEnsemble, BaseEstimator):
         found = replace(proof, prediction=prediction, runner_up=runner_up, truth=truth)
         if table is not None:
             found = replace(found, frame=table.frame, index=table.index)
+        if ballots.abstentions is None:
+            return found
         return with_silence(self.units_.names, ballots, found, proof.prediction, certify)
 
     def _in_units(self, proof: Certificates) -> Certificates:

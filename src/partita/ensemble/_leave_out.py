@@ -32,8 +32,8 @@ from ..rules import PooledLabels, PooledRule, PooledValues
 from ..tables import MaskedColumns, Table, draw_masks, mask_columns, open_table, stack_rows
 from ._base import Ensemble, Reader
 from ._plan import Plan, trains_jointly
-from ._soundness import parts_of, sample_rows
-from ._submodels import fit_one
+from ._soundness import sample_rows
+from ._submodels import fit_one, parts_of
 from ._table_estimators import TableTreesClassifier, TableTreesRegressor
 from ._tasks import LabelEnsemble, ValueEnsemble
 

@@ -136,11 +136,6 @@ def trains_jointly(estimator: Estimator) -> bool:
     return hasattr(estimator, "fit_submodels")
 
 
-def were_trained_jointly(submodels: object) -> bool:
-    """Return whether these fitted submodels came from such an estimator."""
-    return hasattr(submodels, "scores")
-
-
 def check_joint_settings(plan: Plan, sample_weight: object) -> None:
     """Refuse settings that joint training cannot honour."""
     name = type(plan.estimator).__name__

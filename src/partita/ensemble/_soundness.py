@@ -10,16 +10,11 @@ beside others than the first time, so that what they got from their neighbours i
 This finds what no list of settings foresees.
 """
 
-from collections.abc import Iterator, Mapping
-
 import numpy as np
 
 from .._support import Array, Estimator, warn_or_raise
 from ..errors import SoundnessError
-from ._submodels import FixedVote
-
-PLAIN = (str, bytes, int, float, bool, complex, type(None))
-DEEPEST = 20  # how far estimators inside estimators are followed
+from ._submodels import FixedVote, parts_of
 
 
 def check_settings(estimator: Estimator, random_state: object, strict: bool) -> None:
@@ -54,41 +49,6 @@ def check_settings(estimator: Estimator, random_state: object, strict: bool) -> 
         )
 
 
-def parts_of(estimator: Estimator) -> Iterator[tuple[str, Estimator]]:
-    """Yield an estimator and everything inside it, each with its place.
-
-    Steps of pipelines, estimators in lists and mappings, splitters, and what these hold.
-    """
-    seen: set[int] = set()
-
-    def inside(name: str, part: Estimator, depth: int) -> Iterator[tuple[str, Estimator]]:
-        if (
-            isinstance(part, (*PLAIN, type))
-            or (callable(part) and not hasattr(part, "__dict__"))
-            or id(part) in seen
-        ):
-            return
-        seen.add(id(part))
-        if isinstance(part, list | tuple | set):
-            inner = {f"{name}[{k}]": one for k, one in enumerate(part)}
-        elif isinstance(part, Mapping):
-            inner = {f"{name}[{key!r}]": one for key, one in part.items()}
-        elif hasattr(part, "get_params"):
-            yield name, part
-            own = "" if name == "estimator" else f"{name}."
-            inner = {f"{own}{key}": one for key, one in part.get_params(deep=False).items()}
-        elif hasattr(part, "split") and hasattr(part, "__dict__"):  # a splitter has no get_params
-            yield name, part
-            inner = {f"{name}.{key}": one for key, one in vars(part).items()}
-        else:
-            return
-        if depth < DEEPEST:
-            for place, one in inner.items():
-                yield from inside(place, one, depth + 1)
-
-    yield from inside("estimator", estimator, 0)
-
-
 def shares_a_generator(estimator: Estimator) -> bool:
     """Return whether a part draws from the process-wide generator of liblinear or libsvm."""
     return any(_is_of_liblinear(part) for _, part in parts_of(estimator))
@@ -98,13 +58,6 @@ def is_balanced(estimator: Estimator) -> bool:
     """Return whether the estimator weighs its classes by their shares, as a prior would."""
     weights = [getattr(part, "class_weight", None) for _, part in parts_of(estimator)]
     return any(isinstance(weight, str) and weight.startswith("balanced") for weight in weights)
-
-
-def wants_integers(estimator: Estimator) -> bool:
-    """Return whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
-    return any(
-        type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
-    )
 
 
 def _is_of_liblinear(part: Estimator) -> bool:

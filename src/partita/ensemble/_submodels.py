@@ -11,7 +11,7 @@ that nothing but a submodel's own columns moves its ballot (theory, section 1).
 
 import errno
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
@@ -37,6 +37,8 @@ SHORTAGES = (
 )
 CURE = "free memory, files or threads, or lower n_jobs"
 NO_THREAD = "can't start new thread"  # a RuntimeError
+PLAIN = (str, bytes, int, float, bool, complex, type(None))
+DEEPEST = 20  # how far estimators inside estimators are followed
 UNLABELLED = " has no labelled training rows: a label must be in classes, a value a number"
 NO_MEMORY = ("std::bad_alloc", "[enforce fail at alloc_cpu.cpp")  # LightGBM, XGBoost; PyTorch
 
@@ -226,3 +228,53 @@ def values(model: Estimator, X: TableLike, stand_in: float) -> Array:
     """Return a regressor's predictions as float64 (rows,), ``stand_in`` where not finite."""
     predicted = np.asarray(model.predict(X), dtype=np.float64).reshape(-1)
     return np.where(np.isfinite(predicted), predicted, stand_in)
+
+
+# ---- what kind of estimator submodels are ----
+
+
+def parts_of(estimator: Estimator) -> Iterator[tuple[str, Estimator]]:
+    """Yield an estimator and everything inside it, each with its place.
+
+    Steps of pipelines, estimators in lists and mappings, splitters, and what these hold.
+    """
+    seen: set[int] = set()
+
+    def inside(name: str, part: Estimator, depth: int) -> Iterator[tuple[str, Estimator]]:
+        if (
+            isinstance(part, (*PLAIN, type))
+            or (callable(part) and not hasattr(part, "__dict__"))
+            or id(part) in seen
+        ):
+            return
+        seen.add(id(part))
+        if isinstance(part, list | tuple | set):
+            inner = {f"{name}[{k}]": one for k, one in enumerate(part)}
+        elif isinstance(part, Mapping):
+            inner = {f"{name}[{key!r}]": one for key, one in part.items()}
+        elif hasattr(part, "get_params"):
+            yield name, part
+            own = "" if name == "estimator" else f"{name}."
+            inner = {f"{own}{key}": one for key, one in part.get_params(deep=False).items()}
+        elif hasattr(part, "split") and hasattr(part, "__dict__"):  # a splitter has no get_params
+            yield name, part
+            inner = {f"{name}.{key}": one for key, one in vars(part).items()}
+        else:
+            return
+        if depth < DEEPEST:
+            for place, one in inner.items():
+                yield from inside(place, one, depth + 1)
+
+    yield from inside("estimator", estimator, 0)
+
+
+def wants_integers(estimator: Estimator) -> bool:
+    """Return whether the estimator learns only labels 0, 1, 2, ..., as XGBoost does."""
+    return any(
+        type(part).__module__.partition(".")[0] == "xgboost" for _, part in parts_of(estimator)
+    )
+
+
+def were_trained_jointly(submodels: object) -> bool:
+    """Return whether these fitted submodels came from such an estimator."""
+    return hasattr(submodels, "scores")

@@ -34,7 +34,7 @@ from ._base import Ensemble
 from ._plan import Plan, trains_jointly
 from ._protocol import Size
 from ._silent_sources import by_rows, without_silent_cells
-from ._soundness import shares_a_generator, wants_integers
+from ._soundness import shares_a_generator
 from ._submodels import (
     FLOOR,
     FixedVote,
@@ -44,6 +44,7 @@ from ._submodels import (
     has_scores,
     score_one,
     values,
+    wants_integers,
 )
 from ._target import Target, numbers_or_missing, numeric_target, read_labels
 

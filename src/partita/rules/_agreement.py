@@ -30,7 +30,6 @@ from ..ballots import Ballots
 from ..certificates import Certificates, Counts, check_row_bounds
 from ..errors import InputError
 from ._base import Rule, Settings, as_ballots, as_values, check_finite
-from ._silence import is_detected
 
 SIDES = {"lower": -1, "mean": 0, "upper": 1}
 MOST_LABELS = 2**20  # votes are counted in an array with an entry per label
@@ -528,7 +527,7 @@ class PooledRule(Rule):
             by_size: dict[int, tuple[dict[tuple[int, ...], int], Array]] = {}
             for k, groups in enumerate(sets):
                 attacked = tuple(active.index(g) for g in groups if g not in pattern.silent)
-                if not attacked and not is_detected(checked):
+                if not attacked and not checked.silence_detected:
                     found[pattern.rows, k] = False
                 elif pattern.proving is not None and len(attacked) <= pattern.radius:
                     if len(attacked) not in by_size:
@@ -800,7 +799,7 @@ class PooledValues(PooledRule):
         """
         design = pattern.proving
         assert design is not None
-        beyond = self.radius if is_detected(ballots) else design.radius
+        beyond = self.radius if ballots.silence_detected else design.radius
         return design.bounds_by(design.radius, radius, radius + beyond)
 
     def _values(self, ballots: Ballots, pattern: SilencePattern) -> Array:

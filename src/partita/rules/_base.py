@@ -24,7 +24,6 @@ from ._silence import (
     frontier,
     gap_frontier,
     gaps_of_voters,
-    is_detected,
     voters,
 )
 
@@ -352,7 +351,7 @@ class GapRule(Rule):
     def decision(self, ballots: ArrayLike) -> Certificates:
         checked = as_ballots(ballots)
         proof = super().decision(checked)
-        if not is_detected(checked):
+        if not checked.silence_detected:
             return proof
         radius, _ = self._overlap_radius(checked, Reach.of_each(checked.shape[1]))
         return replace(proof, radius=np.maximum(radius, 0))

@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from ._base import GapRule, Rule
 
 
-def is_detected(ballots: Ballots) -> bool:
-    """Return whether submodels abstain that an attacker could make vote."""
-    return ballots.abstentions is not None and ballots.abstentions.detected
-
-
 # ---- rows in which submodels abstain ----
 
 
@@ -77,7 +72,7 @@ def gaps_of_voters(rule: "GapRule", ballots: Ballots, *bounds: Array) -> kernels
     """
     n_rows, n_submodels = ballots.shape[:2]
     n_opponents = 2 if ballots.scores.ndim == 2 else ballots.shape[2]
-    idle = rule.full_vote if is_detected(ballots) else 0
+    idle = rule.full_vote if ballots.silence_detected else 0
     all_losses = np.full((n_rows, n_opponents, n_submodels), idle, np.int32)
     all_budgets = np.zeros((n_rows, n_opponents), np.int64)
     for rows, number, order, own in voters(rule, ballots):
@@ -102,7 +97,7 @@ def frontier(rule: "Rule", ballots: Ballots, reach: Reach | None, *about: Array)
     radii = np.full((n_rows, n_submodels), -1)
     for rows, number, _, own in voters(rule, ballots):
         if number:
-            idle = (n_submodels - number) * is_detected(ballots)
+            idle = (n_submodels - number) * ballots.silence_detected
             radii[rows, :number] = rule._frontier(own, idle, *(one[rows] for one in about))
     return radii if reach is None else reach.frontier_from_submodels(radii)
 
