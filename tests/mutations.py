@@ -1042,8 +1042,8 @@ BUGS = [
     Bug(
         "leave-out, report: curves of votes over members that share units",
         "report/_numbers.py",
-        "    if not agreement and len(",
-        "    if len(",
+        "    if not agreement and model.task ==",
+        "    if model.task ==",
         ("tests/report/test_suspects.py",),
     ),
     # ---- watching sources: alarms more often than stated, or blame for the wrong ones ----
