@@ -31,11 +31,9 @@ from partita import datasets
 from partita.partition._partition import spiral_partition, strided_partition
 from partita.rules import Plurality, RunOff, Tournament
 from partita.vision import MaskedImageClassifier
-from partita.vision._cell_sets import CellConfig, CellSets
-from partita.vision._cell_training import train_cells
+from partita.vision._cell_sets import CellConfig, CellSets, train_cells
 from partita.vision._images import as_images
-from partita.vision._pixel_sets import PixelSetConfig, PixelSets
-from partita.vision._training import train
+from partita.vision._pixel_sets import PixelSetConfig, PixelSets, train
 
 CONFIGS = {"pixel sets": PixelSetConfig, "cells": CellConfig}
 PAPER_EPOCHS = 30  # of the paper's networks, unless given

@@ -233,7 +233,7 @@ BUGS = [
     ),
     Bug(
         "networks share the length of their gradients",
-        "vision/_training.py",
+        "vision/_pixel_sets.py",
         "scale, lost = squares.sqrt()",
         "squares = squares.sum().expand_as(squares)\n    scale, lost = squares.sqrt()",
         ("tests/vision/test_training.py",),
@@ -270,7 +270,7 @@ BUGS = [
     ),
     Bug(
         "cells: statistics outlive a network",
-        "vision/_cell_training.py",
+        "vision/_cell_sets.py",
         "        _join([model.networks[k] for k in group], networks)\n",
         "        kept = {name: value.clone() for name, value in networks.named_buffers()}\n"
         "        _join([model.networks[k] for k in group], networks)\n"
@@ -279,7 +279,7 @@ BUGS = [
     ),
     Bug(
         "cells: images augmented before they are masked",
-        "vision/_cell_training.py",
+        "vision/_cell_sets.py",
         "        return self.images[:, self.model.sets[network // self.model.config.members]]",
         "        own = self.model.sets[network // self.model.config.members]\n"
         "        return np.roll(self.images, 1, axis=1)[:, own]",
@@ -287,7 +287,7 @@ BUGS = [
     ),
     Bug(
         "cells: a network trained on the pixels of all",
-        "vision/_cell_training.py",
+        "vision/_cell_sets.py",
         "masked = model.masked(own[chosen], network // config.members)",
         "masked = model.masked(own[chosen], network // config.members)\n"
         "                masked[..., 0] += float(self.images[:, :, 0].mean()) / 255",

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from partita import InputError
+from partita.vision import _pixel_sets as training
 from partita.vision import _runtime
-from partita.vision import _training as training
 from research import data as data_module
 from research.__main__ import main
 from research.cells import CellSpec, Measurement, fill_cell

@@ -5,12 +5,10 @@ import torch
 from torch import nn
 
 from partita.vision import MaskedImageClassifier
-from partita.vision._cell_sets import CellConfig, CellSets
-from partita.vision._cell_training import train_cells
+from partita.vision._cell_sets import CellConfig, CellSets, train_cells
 from partita.vision._images import as_images
 from partita.vision._paper_networks import GhostBatchNorm
-from partita.vision._pixel_sets import PixelSetConfig, PixelSets
-from partita.vision._training import train
+from partita.vision._pixel_sets import PixelSetConfig, PixelSets, train
 
 SHAPE = (8, 8, 1)
 SETS = [list(range(t, 64, 7)) for t in range(7)]  # of 9 and 10 pixels

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from partita import InputError
-from partita.vision import _cell_training as training
+from partita.vision import _cell_sets as training
 from partita.vision._cell_sets import CellSets
 from partita.vision._images import as_images
 

@@ -233,11 +233,11 @@ def test_an_interrupted_fit_resumes_exactly(few, tmp_path, monkeypatch, training
     clf = classifier(training, members=2, checkpoint=tmp_path / "state")
     fit, calls = MaskedSubmodel.fit, []
 
-    def stopping(self, own, labels, after_epoch):
+    def stopping(self, own, labels):
         calls.append(self.seed)
         if len(calls) == 2:
             raise KeyboardInterrupt
-        fit(self, own, labels, after_epoch)
+        return fit(self, own, labels)
 
     monkeypatch.setattr(MaskedSubmodel, "fit", stopping)
     with pytest.raises(KeyboardInterrupt):

@@ -113,11 +113,11 @@ def interrupted(few, tmp_path, monkeypatch):
     """A fit that was interrupted in its second submodel, and which submodels are fitted."""
     fit, fitted = MaskedSubmodel.fit, []
 
-    def stopping(self, own, labels, after_epoch):
+    def stopping(self, own, labels):
         fitted.append(SETS.index(list(self.pixels)))
         if fitted == [0, 1]:
             raise KeyboardInterrupt
-        fit(self, own, labels, after_epoch)
+        return fit(self, own, labels)
 
     monkeypatch.setattr(MaskedSubmodel, "fit", stopping)
     net = masked(checkpoint=tmp_path / "state")

@@ -9,8 +9,7 @@ import torch
 from partita import InputError
 from partita.ensemble._submodels import FLOOR
 from partita.vision import _runtime
-from partita.vision._pixel_sets import PixelSets
-from partita.vision._training import _Training, clip_each_network, train
+from partita.vision._pixel_sets import PixelSets, _Training, clip_each_network, train
 
 from .small_networks import DEVICES, SETS, SHAPE, SMALL, same, trained, weights
 

@@ -5,8 +5,6 @@ and made on the device: on a GPU they are far too many to be sent there. What th
 image must not depend on how many images it is asked about: batches have one size, always.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,16 +17,18 @@ from sklearn.base import BaseEstimator
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, JsonObject, PathLike, Progress
+from .._support import Array, PathLike, Progress
 from ..errors import InputError
 from ._images import augment
 from ._paper_networks import Recipe, recipe_for
 from ._runtime import (
     Checkpoint,
-    WeightAverages,
+    Training,
     choose_device,
+    compile_if,
+    enough_memory,
+    fingerprint,
     memory_layout,
-    one_cycle,
     seeded_weights,
     torch_seeds,
     training_environment,
@@ -263,7 +263,7 @@ default="network_in_network"
         values: Array,
         y: Array,
         draw: Draw,
-        facts: Array,
+        of_draws: Array,
         epochs: int,
         seed: np.random.SeedSequence,
         verbose: bool,
@@ -283,26 +283,20 @@ default="network_in_network"
         with seeded_weights(int(self.random_state)):
             network = self._build(recipe)
         training = _Training(network, self._place(values), codes, draw, recipe, epochs)
+        facts = [self.network, self.image_shape, self.random_state, recipe.as_dict(), epochs]
+        facts += [seed.entropy, seed.spawn_key, values.shape, of_draws.shape]
         file = Checkpoint(
             self.checkpoint,
             CHECKPOINT_FORMAT,
-            lambda: self._fingerprint([values, codes, facts], recipe, epochs, seed),
+            lambda: fingerprint(facts, values, codes, of_draws),
             training_environment(self.device_, False),
         )
-        first = file.resume(training.load, self.device_)
-        progress = Progress("trained", epochs, "epochs", before=first, enabled=verbose)
-        try:
-            with progress:
-                for epoch in range(first, epochs):
-                    loss = training.run_epoch(epoch, self._generator(seed, epoch))
-                    progress.update(epoch + 1, note=f"loss {float(loss):.4f}")
-                    file.save(epoch + 1, training.state, last=epoch + 1 == epochs)
-        except torch.OutOfMemoryError as exc:
-            raise InputError(
-                f"the GPU's memory is too small for {self.network} with "
-                f"batch_size={recipe.batch_size}: lower batch_size"
-            ) from exc
-        training.averages.apply()
+
+        def run_epoch(epoch: int) -> Tensor:
+            return training.run_epoch(epoch, self._generator(seed, epoch))
+
+        with enough_memory(f"{self.network} with batch_size={recipe.batch_size}: lower batch_size"):
+            training.run(file, run_epoch, verbose, stays=True)
         self.network_ = network.eval()
         return self
 
@@ -312,17 +306,6 @@ default="network_in_network"
         layout = memory_layout(self.device_)
         placed: nn.Module = network.to(self.device_).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
         return placed
-
-    def _fingerprint(
-        self, arrays: list[Array], recipe: Recipe, epochs: int, seed: np.random.SeedSequence
-    ) -> str:
-        """A hash of everything that the weights follow from."""
-        facts = [self.network, self.image_shape, self.random_state, recipe.as_dict(), epochs]
-        facts += [seed.entropy, seed.spawn_key, [array.shape for array in arrays]]
-        digest = hashlib.sha256(json.dumps(facts, default=str).encode())
-        for array in arrays:
-            digest.update(np.ascontiguousarray(array).data)
-        return digest.hexdigest()
 
     def _generator(self, seed: np.random.SeedSequence, *key: int) -> torch.Generator:
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key))
@@ -361,7 +344,7 @@ default="network_in_network"
         return rows.to(self.device_).view(len(rows), *shape)
 
 
-class _Training:
+class _Training(Training):
     """A network, its optimizer and its images on one device."""
 
     def __init__(
@@ -373,58 +356,28 @@ class _Training:
         recipe: Recipe,
         epochs: int,
     ) -> None:
-        self.network, self.draw, self.recipe = network.train(), draw, recipe
-        self.images, device = images, images.device
-        self.codes = torch.from_numpy(codes.astype(np.int64)).to(device)
-        self.batch = min(recipe.batch_size, len(codes))
-        self.steps = len(codes) // self.batch
-        self.total = epochs * self.steps
-        self.optimizer = torch.optim.AdamW(
+        optimizer = torch.optim.AdamW(
             network.parameters(),
             lr=recipe.learning_rate,
             weight_decay=recipe.weight_decay,
-            fused=device.type == "cuda",
+            fused=images.is_cuda,
         )
-        self.averages = WeightAverages(
-            (value for value in network.state_dict().values() if value.is_floating_point()),
-            AVERAGE_DECAY,
-        )
+        super().__init__(network, optimizer, AVERAGE_DECAY, len(codes), recipe.batch_size, epochs)
+        self.images, self.draw, self.recipe = images, draw, recipe
+        self.codes = torch.from_numpy(codes.astype(np.int64)).to(images.device)
 
     def run_epoch(self, epoch: int, generator: torch.Generator) -> Tensor:
         """Pass over the images once; return the mean loss."""
-        order = torch.randperm(len(self.codes), generator=generator, device=self.codes.device)
-        total = torch.zeros((), device=self.codes.device)
-        loss_of = _compiled(_loss, self.codes.device.type)
-        for step in range(self.steps):
-            before = epoch * self.steps + step
-            for group in self.optimizer.param_groups:
-                group["lr"] = self.recipe.learning_rate * one_cycle(before / self.total)
-            chosen = order[step * self.batch : (step + 1) * self.batch]
+        return self.take_steps(epoch, self._losses(generator))
+
+    def _losses(self, generator: torch.Generator) -> Iterator[Tensor]:
+        loss_of = _compiled(_loss, self.device.type)
+        for chosen in self.batches(generator):
             kept = self.draw(len(chosen), generator).view(len(chosen), *self.images.shape[1:])
             images = self.images[chosen]
             if self.recipe.flip or self.recipe.shift:
                 images = augment(images, self.recipe, generator)
-            loss = loss_of(self.network, images, kept, self.codes[chosen])
-            self.optimizer.zero_grad(set_to_none=True)
-            loss.backward()
-            self.optimizer.step()
-            self.averages.update(before + 1)
-            total += loss.detach()
-        return total / self.steps
-
-    def state(self) -> JsonObject:
-        """What a checkpoint holds."""
-        return {
-            "network": self.network.state_dict(),
-            "optimizer": self.optimizer.state_dict(),
-            "averages": self.averages.tensors,
-        }
-
-    def load(self, state: JsonObject) -> None:
-        """Continue from a state that was saved."""
-        self.network.load_state_dict(state["network"])
-        self.optimizer.load_state_dict(state["optimizer"])
-        self.averages.load(state["averages"])
+            yield loss_of(self.network, images, kept, self.codes[chosen])
 
 
 def _logits(network: nn.Module, images: Tensor, kept: Tensor) -> Tensor:
@@ -446,7 +399,7 @@ def _loss(network: nn.Module, images: Tensor, kept: Tensor, codes: Tensor) -> Te
 @cache
 def _compiled(function: Callable[..., Tensor], device: str) -> Callable[..., Tensor]:
     """Compile on a GPU, once: networks of one kind share it, since they are its argument."""
-    return torch.compile(function, dynamic=False) if device == "cuda" else function
+    return compile_if(device == "cuda", function)
 
 
 def random_units(unit_of: Array, keep: int) -> Draw:

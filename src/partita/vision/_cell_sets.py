@@ -1,4 +1,4 @@
-"""Networks over cells of pixels: their settings, the networks side by side, and their scores.
+"""Networks over cells of pixels: side by side, their training and their scores.
 
 An image is cut into square cells whose pixels become channels, so the convolutions work on fewer
 and fuller positions. Several networks run as the groups of one convolution. The first axis of every
@@ -6,22 +6,46 @@ weight and statistic is (networks x ...): no number of one network may ever meet
 another, so every norm is over one channel, which is one network's. A network is given an image that
 holds its own pixels and zeros, and a channel that says which pixels those are; both are decided
 here and nowhere else.
+
+A network is trained on its own pixels alone, which are masked first and augmented then. Every
+network draws from a generator of its own seed, and its loss is a mean of its own. Nothing may
+outlive a network in what trains the next: not a weight, not a statistic, not a momentum.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, TableLike
+from .._support import Array, JsonObject, PathLike, TableLike
 from ..ensemble import FLOOR
-from ._images import NetworkConfig, as_images, check_settings, check_sides, moved, normalise
-from ._pixel_sets import VIEW_SHIFTS, check_views
-from ._runtime import memory_layout, torch_seeds
+from ..errors import InputError
+from ._images import (
+    NetworkConfig,
+    as_images,
+    augment,
+    check_settings,
+    check_sides,
+    moved,
+    normalise,
+)
+from ._pixel_sets import VIEW_SHIFTS, NetworkSets, check_views
+from ._runtime import (
+    Trainee,
+    Training,
+    choose_device,
+    compile_if,
+    enough_memory,
+    fingerprint,
+    memory_layout,
+    torch_seeds,
+    train_in_turn,
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -166,22 +190,8 @@ def fold(images: Tensor, cell: int) -> Tensor:
 IMAGES_PER_BATCH = 512
 
 
-class CellSets:
-    """One or more networks over cells for each of several sets of pixels.
-
-    Parameters
-    ----------
-    sets : list of lists of int
-        The pixels of each submodel, as positions in a flattened (height, width) image.
-    image_shape : tuple of (height, width, channels)
-        The shape of an image.
-    n_classes : int
-        How many labels the networks score.
-    config : CellConfig
-        Architecture and training.
-    seeds : list of int
-        One per submodel; each of its members has a seed derived from it.
-    """
+class CellSets(NetworkSets[CellConfig]):
+    """Convolutions over cells for each of several sets of pixels."""
 
     def __init__(
         self,
@@ -192,20 +202,10 @@ class CellSets:
         seeds: Sequence[int],
     ) -> None:
         config.check(image_shape)
-        self.image_shape = tuple(int(side) for side in image_shape)
-        self.sets = [list(map(int, pixels)) for pixels in sets]
-        self.config, self.n_classes = config, n_classes
-        self.seeds = [int(seed) for seed in seeds]
+        super().__init__(sets, image_shape, n_classes, config, seeds)
         self.device = torch.device("cpu")
         self._pixels = [torch.tensor(own, dtype=torch.long) for own in self.sets]
-        # the members of a submodel follow one another
-        self.network_seeds = [
-            member for seed in self.seeds for member in torch_seeds(seed, config.members)
-        ]
         self.networks = [self.build([seed]) for seed in self.network_seeds]
-
-    def __len__(self) -> int:
-        return len(self.sets)
 
     def build(self, seeds: Sequence[int]) -> CellNetworks:
         """New networks side by side, one for each seed."""
@@ -249,10 +249,6 @@ class CellSets:
                 yield moved(masked, down, right, mirror)
 
     def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
-        """Logarithms of probabilities averaged over members and views.
-
-        The result is float32 of shape (images, submodels, classes).
-        """
         images = as_images(X, self.image_shape)
         out = np.empty((len(images), len(self), self.n_classes), dtype=np.float32)
         for t in range(len(self)):
@@ -284,3 +280,186 @@ def half_precision(device: torch.device) -> torch.autocast:
 def values_per_cell(config: CellConfig, channels: int) -> int:
     """The channels of an image and of its mask, for every pixel of a cell."""
     return (channels + 1) * int(config.cell) ** 2
+
+
+TOGETHER = 1  # networks trained at once
+
+
+def train_cells(
+    model: CellSets,
+    images: Array,
+    y: Array,
+    *,
+    device: str = "auto",
+    deterministic: bool = False,
+    checkpoint: PathLike | None = None,
+    compiled: bool | None = None,
+    together: int | None = None,
+    verbose: int = 1,
+) -> CellSets:
+    """Train a model's networks.
+
+    Parameters
+    ----------
+    model : CellSets
+        Its networks are trained in place.
+    images : array of uint8 of shape (images, pixels, channels)
+        Whole images; each network is given its own pixels.
+    y : array of int
+        The class of each image, from 0.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train.
+    deterministic : bool, default=False
+        Use algorithms that give the same bits every time on this device, at some cost.
+    checkpoint : path, optional
+        A folder with a file for every finished network, which is not trained again.
+    compiled : bool, optional
+        Whether to compile the networks (torch.compile); by default on a GPU only.
+    together : int, optional
+        Networks trained at once, as groups of the same convolutions. More than one changes the
+        rounding, and so the weights.
+    verbose : int, default=1
+        Whether to show progress on standard error.
+    """
+    if len(images) < 2:
+        raise InputError(f"X has {len(images)} images: give at least two")
+    on, together = choose_device(device), TOGETHER if together is None else together
+    model.to(on)
+    config = model.config
+    training = _Training(model, images, y, on.type == "cuda" if compiled is None else compiled)
+    trainees = [
+        Trainee(
+            "{:04d}-{}".format(*divmod(k, config.members)),
+            partial(training.fingerprint, k, together),
+            network.load_state_dict,
+            network.state_dict,
+        )
+        for k, network in enumerate(model.networks)
+    ]
+    advice = (
+        f"networks of width={config.width} with batch_size={config.batch_size}: lower one of them"
+    )
+    with enough_memory(advice):
+        train_in_turn(
+            trainees,
+            training.fit,
+            "network",
+            epochs=config.epochs,
+            device=on,
+            deterministic=deterministic,
+            checkpoint=checkpoint,
+            verbose=verbose,
+            together=together,
+        )
+    return model
+
+
+class _Training:
+    """Trains networks side by side; what is compiled serves all groups of the same size."""
+
+    def __init__(self, model: CellSets, images: Array, y: Array, compiled: bool) -> None:
+        self.model, self.images, self.y, self.compiled = model, images, y, compiled
+        self.labels = torch.from_numpy(y.astype(np.int64)).to(model.device)
+        self._losses: dict[int, tuple[CellNetworks, Callable[..., Tensor]]] = {}
+
+    def own(self, network: int) -> Array:
+        """A network's own pixels (images, pixels, channels)."""
+        return self.images[:, self.model.sets[network // self.model.config.members]]
+
+    def fit(self, group: list[int]) -> Iterator[Tensor]:
+        """Train these networks; yield the mean loss of a network after each epoch."""
+        model, config = self.model, self.model.config
+        networks, loss_of = self._side_by_side(len(group))
+        _join([model.networks[k] for k in group], networks)
+        training = Training(
+            networks,
+            _optimizer(networks, config, model.device.type == "cuda"),
+            config.average,
+            len(self.y),
+            config.batch_size,
+            config.epochs,
+        )
+        feeds = zip(*(self._feed(k, training) for k in group), strict=True)
+        losses = (
+            loss_of(model.cells(images), torch.stack(labels))
+            for images, labels in (zip(*batches, strict=True) for batches in feeds)
+        )
+        for epoch in range(config.epochs):
+            yield training.take_steps(epoch, losses) / len(group)
+        training.averages.apply()
+        _split(networks, [model.networks[k] for k in group])
+
+    def _feed(self, network: int, training: Training) -> Iterator[tuple[Tensor, Tensor]]:
+        """Batches of a network's masked and augmented images, and their labels, without end."""
+        model, config = self.model, self.model.config
+        (seed,) = torch_seeds([model.network_seeds[network], 1], 1)
+        generator = torch.Generator(model.device).manual_seed(seed)
+        own = torch.from_numpy(self.own(network)).to(model.device)
+        while True:
+            for chosen in training.batches(generator):
+                masked = model.masked(own[chosen], network // config.members)
+                yield augment(masked, config, generator), self.labels[chosen]
+
+    def fingerprint(self, network: int, together: int) -> str:
+        """A hash of everything that a network's weights follow from."""
+        model = self.model
+        later = ("members", "views")  # how many members there are, and how they are asked
+        facts = [
+            {name: value for name, value in model.config.as_dict().items() if name not in later},
+            model.sets[network // model.config.members],
+            model.image_shape,
+            model.network_seeds[network],
+            model.n_classes,
+            together,
+        ]
+        return fingerprint(facts, self.own(network), self.y.astype(np.int64))
+
+    def _side_by_side(self, count: int) -> tuple[CellNetworks, Callable[..., Tensor]]:
+        """Networks to be overwritten, and their loss."""
+        if count not in self._losses:
+            model = self.model
+            networks = model.place(model.build([0] * count))
+
+            def loss(cells: Tensor, labels: Tensor) -> Tensor:
+                with half_precision(model.device):
+                    scores = networks(cells)
+                losses = F.cross_entropy(
+                    scores.flatten(0, 1),
+                    labels.flatten(),
+                    reduction="none",
+                    label_smoothing=model.config.label_smoothing,
+                )
+                return losses.view(labels.shape).mean(dim=1).sum()
+
+            self._losses[count] = networks, compile_if(self.compiled, loss)
+        return self._losses[count]
+
+
+def _join(single: Sequence[CellNetworks], networks: CellNetworks) -> None:
+    """Overwrite networks side by side, statistics included, by single ones."""
+    states = [one.state_dict() for one in single]
+    networks.load_state_dict({name: torch.cat([one[name] for one in states]) for name in states[0]})
+
+
+def _split(networks: CellNetworks, single: Sequence[CellNetworks]) -> None:
+    """Overwrite single networks by those side by side."""
+    parts = {name: value.chunk(len(single)) for name, value in networks.state_dict().items()}
+    for k, one in enumerate(single):
+        one.load_state_dict({name: values[k] for name, values in parts.items()})
+
+
+def _optimizer(networks: nn.Module, config: CellConfig, fused: bool) -> torch.optim.Optimizer:
+    """SGD with momentum; weight decay applies to kernels and the head, not to norms."""
+    parameters = list(networks.parameters())
+    groups: list[JsonObject] = [
+        {"params": [value for value in parameters if value.dim() > 1]},
+        {"params": [value for value in parameters if value.dim() <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.SGD(
+        groups,
+        lr=config.learning_rate,
+        momentum=0.9,
+        nesterov=True,
+        weight_decay=config.weight_decay,
+        fused=fused,
+    )

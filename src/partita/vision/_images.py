@@ -30,9 +30,11 @@ LEAST = {"batch_size": 2, "shift": 0, "erase": 0}  # of a network's whole number
 BELOW = {"token_drop": 1.0, "label_smoothing": 1.0, "average": 1.0}  # no limit for other numbers
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, kw_only=True)
 class NetworkConfig:
     """What the settings of all networks share; a dataclass of them inherits it."""
+
+    members: int = 1
 
     def as_dict(self) -> JsonObject:
         return asdict(self)
@@ -198,6 +200,11 @@ class ImageClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     checkpoint: PathLike | None = None
     random_state: int = 0
     verbose: int = 1
+
+    def _computing(self) -> JsonObject:
+        """Return where and how networks are trained."""
+        names = ("device", "deterministic", "checkpoint", "verbose")
+        return {name: getattr(self, name) for name in names}
 
 
 class JointImageClassifier(ImageClassifier):

@@ -314,10 +314,7 @@ class LeaveOutImageClassifier(ImageClassifier, PaperSettings):
             self.image_shape,
             self.network,
             **self._settings(),
-            device=self.device,
-            deterministic=self.deterministic,
-            checkpoint=self.checkpoint,
-            verbose=self.verbose,
+            **self._computing(),
         )
         sets = [own.tolist() for own in pixels] * int(self.members)
         seeds = torch_seeds(int(self.random_state), len(sets))

@@ -5,8 +5,6 @@ only then augments; every random number comes from the submodel's seed. Nothing 
 between two submodels: no weights, no statistics, no optimizer.
 """
 
-import hashlib
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +15,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, Progress, TableLike
+from .._support import Array, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import (
@@ -30,14 +28,16 @@ from ._images import (
 )
 from ._paper_networks import PaperSettings, Recipe, recipe_for
 from ._runtime import (
-    NetworkFolder,
-    WeightAverages,
+    Trainee,
+    Training,
     choose_device,
-    deterministic_algorithms,
+    compile_if,
+    enough_memory,
+    fingerprint,
     memory_layout,
     seeded_weights,
     torch_seeds,
-    training_environment,
+    train_in_turn,
 )
 
 PEAK = 0.2  # the share of steps in which a triangular learning rate rises
@@ -112,44 +112,36 @@ class MaskedSubmodel:
         out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
         return out
 
-    def fit(self, own: Array, labels: Array, after_epoch: Callable[[Tensor], None]) -> None:
+    def fit(self, own: Array, labels: Array) -> Iterator[Tensor]:
         """Train on the submodel's own pixels (images, pixels, channels) and the labels.
 
-        ``after_epoch`` is called with the mean loss of each epoch.
+        Yield the mean loss after each epoch.
         """
         recipe = self.recipe
         initial, order = torch_seeds(self.seed, 2)
         with seeded_weights(initial):
             network = self._place(self._build())
-        network.train()
         generator = torch.Generator(self.device).manual_seed(order)
         images = torch.from_numpy(own).to(self.device)
         codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
-        optimizer = _optimizer(network, recipe, self.device.type == "cuda")
-        averages = WeightAverages(
-            (value for value in network.state_dict().values() if value.is_floating_point()),
+        training = Training(
+            network,
+            _optimizer(network, recipe, self.device.type == "cuda"),
             self._average_decay,
+            len(codes),
+            recipe.batch_size,
+            recipe.epochs,
+            partial(learning_rate_share, recipe),
+            middle=0.5,
         )
         loss_of, training_images = self._loss_of(network), self._training_images(network)
-        batch = min(recipe.batch_size, len(codes))
-        steps = len(codes) // batch
         for epoch in range(recipe.epochs):
-            shuffled = torch.randperm(len(codes), generator=generator, device=self.device)
-            total = torch.zeros((), device=self.device)
-            for step in range(steps):
-                done = (epoch * steps + step + 0.5) / (recipe.epochs * steps)
-                for group in optimizer.param_groups:
-                    group["lr"] = recipe.learning_rate * learning_rate_share(recipe, done)
-                chosen = shuffled[step * batch : (step + 1) * batch]
-                shown = training_images(images[chosen], codes[chosen], generator)
-                loss = loss_of(shown, codes[chosen])
-                optimizer.zero_grad(set_to_none=True)
-                loss.backward()
-                optimizer.step()
-                averages.update(epoch * steps + step + 1)
-                total += loss.detach()
-            after_epoch(total / steps)
-        averages.apply()
+            losses = (
+                loss_of(training_images(images[chosen], codes[chosen], generator), codes[chosen])
+                for chosen in training.batches(generator)
+            )
+            yield training.take_steps(epoch, losses)
+        training.averages.apply()
         self.weights = {
             name: value.detach().cpu().contiguous() for name, value in network.state_dict().items()
         }
@@ -167,14 +159,14 @@ class MaskedSubmodel:
 
         return shown
 
-    def _loss_of(self, network: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+    def _loss_of(self, network: nn.Module) -> Callable[..., Tensor]:
         """The loss as a function of images and labels."""
 
         def loss(images: Tensor, codes: Tensor) -> Tensor:
             logits = self._logits(network, images)
             return F.cross_entropy(logits, codes, label_smoothing=self.recipe.label_smoothing)
 
-        return torch.compile(loss, dynamic=False) if self.compiled else loss
+        return compile_if(self.compiled, loss)
 
     def use(self, weights: dict[str, Tensor]) -> None:
         """Take these weights, which must be complete, instead of training."""
@@ -183,10 +175,7 @@ class MaskedSubmodel:
 
     def fingerprint(self, images: Array, labels: Array) -> str:
         """A hash of everything that the weights follow from."""
-        digest = hashlib.sha256(json.dumps(self._facts(), default=float).encode())
-        digest.update(images[:, self.pixels].tobytes())
-        digest.update(labels.astype(np.int64).tobytes())
-        return digest.hexdigest()
+        return fingerprint(self._facts(), images[:, self.pixels], labels.astype(np.int64))
 
     def _facts(self) -> list[object]:
         """Everything that the weights follow from, besides images and labels."""
@@ -365,39 +354,23 @@ def fit_in_turn(
     if len(images) < 2:
         raise InputError(f"X has {len(images)} images: give at least two")
     network, recipe = submodels[0].network, submodels[0].recipe
-    folder = NetworkFolder(
-        settings.checkpoint,
-        training_environment(submodels[0].device, settings.deterministic),
-    )
-
-    def fingerprint(t: int) -> str:
-        return submodels[t].fingerprint(images, codes)
-
-    missing = [
-        t
+    trainees = [
+        Trainee(
+            f"{t:04d}",
+            partial(one.fingerprint, images, codes),
+            one.use,
+            partial(getattr, one, "weights"),
+        )
         for t, one in enumerate(submodels)
-        if not folder.load(f"{t:04d}", partial(fingerprint, t), one.use)
     ]
-    epochs = iter(range(1, len(missing) * recipe.epochs + 1))
-    progress = Progress(
-        "trained", len(missing) * recipe.epochs, "epochs", enabled=bool(settings.verbose)
-    )
 
-    def after_epoch(t: int, loss: Tensor) -> None:
-        note = f"submodel {t + 1} of {len(submodels)}, loss {float(loss):.4f}"
-        progress.update(next(epochs), note=note)
+    def fit(group: list[int]) -> Iterator[Tensor]:
+        (one,) = (submodels[t] for t in group)
+        return one.fit(images[:, one.pixels], codes)
 
-    try:
-        with deterministic_algorithms(settings.deterministic), progress:
-            for t in missing:
-                own = images[:, submodels[t].pixels]
-                submodels[t].fit(own, codes, partial(after_epoch, t))
-                folder.save(f"{t:04d}", partial(fingerprint, t), submodels[t].weights)
-    except torch.OutOfMemoryError as exc:
-        raise InputError(
-            f"the GPU's memory is too small for {network} with "
-            f"batch_size={recipe.batch_size}: lower batch_size"
-        ) from exc
+    computing = settings._computing() | {"device": submodels[0].device}
+    with enough_memory(f"{network} with batch_size={recipe.batch_size}: lower batch_size"):
+        train_in_turn(trainees, fit, "submodel", epochs=recipe.epochs, **computing)
 
 
 class MaskedSubmodels:

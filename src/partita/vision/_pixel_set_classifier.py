@@ -7,11 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 from ..errors import InputError
-from ._cell_sets import CellConfig, CellSets, CellSettings
-from ._cell_training import train_cells
+from ._cell_sets import CellConfig, CellSets, CellSettings, train_cells
 from ._images import ImageClassifier, JointImageClassifier, Labelled, Submodels
-from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSettings, PixelSetSubmodels
-from ._training import train
+from ._pixel_sets import PixelSetConfig, PixelSets, PixelSetSettings, PixelSetSubmodels, train
 
 ENOUGH_FOR_CELLS = 18  # pixels per submodel: 56 submodels of CIFAR10's images
 # settings that networks over cells take over
@@ -137,15 +135,7 @@ class PixelSetClassifier(JointImageClassifier, PixelSetSettings):
             return cells._train(sets, images, seeds)
         own, classes, codes = images
         model = PixelSets(sets, self.image_shape, len(classes), PixelSetConfig.of(self), seeds)
-        train(
-            model,
-            own.reshape(len(own), -1),
-            codes,
-            device=self.device,
-            deterministic=self.deterministic,
-            checkpoint=self.checkpoint,
-            verbose=self.verbose,
-        )
+        train(model, own.reshape(len(own), -1), codes, **self._computing())
         return PixelSetSubmodels(model, classes)
 
 
@@ -247,13 +237,5 @@ class CellImageClassifier(JointImageClassifier, CellSettings):
     def _train(self, sets: list[list[int]], images: Labelled, seeds: Sequence[int]) -> Submodels:
         own, classes, codes = images
         model = CellSets(sets, self.image_shape, len(classes), CellConfig.of(self), seeds)
-        train_cells(
-            model,
-            own,
-            codes,
-            device=self.device,
-            deterministic=self.deterministic,
-            checkpoint=self.checkpoint,
-            verbose=self.verbose,
-        )
+        train_cells(model, own, codes, **self._computing())
         return PixelSetSubmodels(model, classes)

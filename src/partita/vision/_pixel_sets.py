@@ -1,26 +1,40 @@
-"""Pixel-set networks: their settings, many small transformers side by side, and their scores.
+"""Pixel-set networks: many small transformers side by side, their training and their scores.
 
 Every weight has the shape (networks, ...) and is applied by batched matrix products, so all
 networks run in one graph. No number of one network may ever meet a number of another: there are no
 shared weights, and no statistics or norms across networks. A network is given its own pixels only;
 which pixels those are is decided here and nowhere else.
+
+In training, the order of the images, the augmentation and the dropped tokens are drawn from seeds
+alone. The loss is a sum of one mean per network, so each network's gradient is its own; nothing
+(scaling, clipping, early stopping) may be decided from the sum.
 """
 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, JsonObject, TableLike
+from .._support import Array, JsonObject, PathLike, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import NetworkConfig, as_images, check_settings, normalise
-from ._runtime import torch_seeds
+from ._runtime import (
+    Checkpoint,
+    Training,
+    choose_device,
+    compile_if,
+    deterministic_algorithms,
+    enough_memory,
+    fingerprint,
+    torch_seeds,
+    training_environment,
+)
 
 VIEW_SHIFTS = [  # pixels down and to the right, by which an image is shifted at prediction
     (0, 0),
@@ -235,13 +249,52 @@ def weights_per_network(width: int, blocks: int, expand: int, channels: int, cla
     return width * (channels + 4 * OCTAVES + blocks * (4 + 2 * expand) * width + 2 * classes)
 
 
-class Networks(Protocol):
-    """The networks of several sets of pixels."""
+Config = TypeVar("Config", bound=NetworkConfig)
 
-    sets: list[list[int]]
 
-    def __len__(self) -> int: ...
-    def scores(self, X: TableLike) -> Array: ...
+class NetworkSets(Generic[Config]):
+    """One or more networks for each of several sets of pixels.
+
+    Parameters
+    ----------
+    sets : list of lists of int
+        The pixels of each submodel, as positions in a flattened (height, width) image.
+    image_shape : tuple of (height, width, channels)
+        The shape of an image.
+    n_classes : int
+        How many labels the networks score.
+    config : NetworkConfig
+        Architecture and training.
+    seeds : list of int
+        One per submodel; each of its members has a seed derived from it.
+    """
+
+    def __init__(
+        self,
+        sets: Sequence[Sequence[int]],
+        image_shape: Sequence[int],
+        n_classes: int,
+        config: Config,
+        seeds: Sequence[int],
+    ) -> None:
+        self.image_shape = tuple(int(side) for side in image_shape)
+        self.sets = [list(map(int, pixels)) for pixels in sets]
+        self.config, self.n_classes = config, n_classes
+        self.seeds = [int(seed) for seed in seeds]
+        # the members of a submodel follow one another
+        self.network_seeds = [
+            member for seed in self.seeds for member in torch_seeds(seed, config.members)
+        ]
+
+    def __len__(self) -> int:
+        return len(self.sets)
+
+    def scores(self, X: TableLike) -> Array:
+        """Logarithms of probabilities averaged over members and views.
+
+        The result is float32 of shape (images, submodels, classes).
+        """
+        raise NotImplementedError
 
 
 class PixelSetSubmodels:
@@ -250,7 +303,7 @@ class PixelSetSubmodels:
     It is a sequence with one entry per submodel; ``scores(X)`` scores all of them at once.
     """
 
-    def __init__(self, model: Networks, classes: Array) -> None:
+    def __init__(self, model: NetworkSets[Any], classes: Array) -> None:
         self.model, self.classes_ = model, classes
 
     def __len__(self) -> int:
@@ -290,22 +343,8 @@ class PixelSetSubmodel:
 IMAGES_PER_BATCH = 256
 
 
-class PixelSets:
-    """One or more networks for each of several sets of pixels.
-
-    Parameters
-    ----------
-    sets : list of lists of int
-        The pixels of each submodel, as positions in a flattened (height, width) image.
-    image_shape : tuple of (height, width, channels)
-        The shape of an image.
-    n_classes : int
-        How many labels the networks score.
-    config : PixelSetConfig
-        Architecture and training.
-    seeds : list of int
-        One per submodel; each of its members has a seed derived from it.
-    """
+class PixelSets(NetworkSets[PixelSetConfig]):
+    """Transformers for each of several sets of pixels."""
 
     def __init__(
         self,
@@ -316,13 +355,10 @@ class PixelSets:
         seeds: Sequence[int],
     ) -> None:
         config.check()
-        self.image_shape = tuple(int(side) for side in image_shape)
-        self.sets = [list(map(int, pixels)) for pixels in sets]
-        self.config, self.n_classes = config, n_classes
-        self.seeds = [int(seed) for seed in seeds]
+        super().__init__(sets, image_shape, n_classes, config, seeds)
         height, width, channels = self.image_shape
         self.networks = PixelSetTransformers(
-            [member for seed in self.seeds for member in torch_seeds(seed, config.members)],
+            self.network_seeds,
             channels,
             n_classes,
             config.width,
@@ -344,9 +380,6 @@ class PixelSets:
             [(2 * rows + 1) / height - 1, (2 * columns + 1) / width - 1], dim=-1
         ).float()  # (networks, tokens, 2)
         self.pixel_size = torch.tensor([2 / height, 2 / width])
-
-    def __len__(self) -> int:
-        return len(self.sets)
 
     def to(self, device: torch.device) -> "PixelSets":
         """Move the networks and their pixel indices to a device."""
@@ -379,10 +412,6 @@ class PixelSets:
                 )
 
     def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
-        """Log-probabilities averaged over members and views.
-
-        The result is float32 of shape (images, submodels, classes).
-        """
         images = as_images(X, self.image_shape)
         out = np.empty((len(images), len(self), self.n_classes), dtype=np.float32)
         views = list(self._views())
@@ -404,3 +433,164 @@ class PixelSets:
                 out[start : start + len(batch)] = mean.transpose(0, 1).cpu().numpy()
         out[~np.isfinite(out)] = FLOOR  # a network that diverged scores every label alike
         return out
+
+
+# 1 named the weights differently, 2 had no averages, 3 did not say where it was trained
+CHECKPOINT_FORMAT = 4
+
+
+def train(
+    model: PixelSets,
+    X: Array,
+    y: Array,
+    *,
+    device: str = "auto",
+    deterministic: bool = False,
+    checkpoint: PathLike | None = None,
+    compiled: bool | None = None,
+    verbose: int = 1,
+) -> PixelSets:
+    """Train a model's networks on flattened images.
+
+    Parameters
+    ----------
+    model : PixelSets
+        Its networks are trained in place.
+    X : array of uint8 of shape (images, values)
+        Flattened images.
+    y : array of int
+        The class of each image, from 0.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where to train.
+    deterministic : bool, default=False
+        Use algorithms that give the same bits every time on this device, at some cost.
+    checkpoint : path, optional
+        A file that the state is saved to from time to time. Training resumes from it if it exists,
+        and removes it at the end.
+    compiled : bool, optional
+        Whether to compile the networks (torch.compile); by default on a GPU only.
+    verbose : int, default=1
+        Whether to show progress on standard error.
+    """
+    on = choose_device(device)
+    training = _Training(
+        model.to(on), as_images(X, model.image_shape), np.asarray(y), deterministic, compiled
+    )
+    file = Checkpoint(
+        checkpoint,
+        CHECKPOINT_FORMAT,
+        lambda: training.fingerprint,
+        training_environment(on, deterministic),
+    )
+    config = model.config
+    advice = (
+        f"{len(model)} submodels of {config.members} member(s) with batch_size="
+        f"{config.batch_size}: lower batch_size first, then members or width"
+    )
+    with enough_memory(advice), deterministic_algorithms(deterministic):
+        training.run(file, training.run_epoch, bool(verbose), stays=False)
+    return model
+
+
+class _Training(Training):
+    """Networks, optimizer and images on one device."""
+
+    def __init__(
+        self, model: PixelSets, images: Array, y: Array, deterministic: bool, compiled: bool | None
+    ) -> None:
+        if len(y) != len(images) or not len(y):
+            raise InputError(
+                f"y has {len(y)} labels for {len(images)} images: expected one per image, and at "
+                "least one image"
+            )
+        config, device = model.config, model.device
+        on_gpu = device.type == "cuda"
+        optimizer = torch.optim.AdamW(
+            parameter_groups(model.networks),
+            lr=config.learning_rate,
+            betas=(0.9, 0.95),
+            weight_decay=config.weight_decay,
+            fused=on_gpu,
+        )
+        parameters = list(model.networks.parameters())
+        optimizer.register_step_pre_hook(lambda *_: clip_each_network(parameters))
+        super().__init__(
+            model.networks, optimizer, config.average, len(y), config.batch_size, config.epochs
+        )
+        self.model = model
+        facts = [config.as_dict(), model.sets, model.image_shape, model.seeds, model.n_classes]
+        self.fingerprint = fingerprint(facts, images, y.astype(np.int64))
+        self.images = torch.from_numpy(images).to(device)
+        self.labels = torch.from_numpy(y.astype(np.int64)).to(device)
+        self.loss = compile_if(on_gpu if compiled is None else compiled, self._loss)
+        if deterministic and on_gpu:
+            torch.backends.cuda.enable_flash_sdp(False)
+            torch.backends.cuda.enable_mem_efficient_sdp(False)
+
+    def run_epoch(self, epoch: int) -> Tensor:
+        """Pass over the images once; return the mean loss of a network."""
+        (seed,) = torch_seeds([epoch, *self.model.seeds], 1)
+        generator = torch.Generator(self.device).manual_seed(seed)
+        return self.take_steps(epoch, self._losses(generator)) / len(self.model.pixels)
+
+    def _losses(self, generator: torch.Generator) -> Iterator[Tensor]:
+        for chosen in self.batches(generator):
+            values = self.model.values(self.images[chosen])
+            positions, present = self._augment(values, generator)
+            yield self.loss(values, positions, present, self.labels[chosen])
+
+    def _augment(self, values: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Random positions and dropped tokens for a batch.
+
+        Flips and shifts move positions, not pixels, so no pixel reaches another network.
+        """
+        config, model = self.model.config, self.model
+        networks, images, tokens, _ = values.shape
+        mirror = torch.ones(images, 2, device=self.device)
+        if config.flip:
+            mirror[:, 1] -= 2.0 * torch.randint(
+                2, (images,), generator=generator, device=self.device
+            )
+        shift = torch.zeros(images, 2, device=self.device)
+        if config.shift:
+            pixels = torch.randint(
+                -config.shift,
+                config.shift + 1,
+                (images, 2),
+                generator=generator,
+                device=self.device,
+            )
+            shift = pixels * model.pixel_size
+        positions = model.positions[:, None] * mirror[None, :, None] + shift[None, :, None]
+        present = model.present[:, None].expand(networks, images, tokens)
+        if config.token_drop:
+            drawn = torch.rand(networks, images, tokens, generator=generator, device=self.device)
+            left = present & (drawn >= config.token_drop)
+            # an image that would lose all its tokens keeps them
+            present = torch.where(left.any(dim=2, keepdim=True), left, present)
+        return positions, present
+
+    def _loss(self, values: Tensor, positions: Tensor, present: Tensor, labels: Tensor) -> Tensor:
+        scores = self.model.networks(values, positions, present)
+        losses = F.cross_entropy(
+            scores.flatten(0, 1),
+            labels.repeat(len(scores)),
+            reduction="none",
+            label_smoothing=self.model.config.label_smoothing,
+        )
+        return losses.unflatten(0, (len(scores), -1)).mean(dim=1).sum()
+
+
+def clip_each_network(parameters: Sequence[Tensor]) -> None:
+    """Clip each network's gradient to length 1, independently of the other networks.
+
+    A network whose gradient is not finite skips the step.
+    """
+    gradients = [one.grad for one in parameters if one.grad is not None]
+    squares = torch.stack(
+        [gradient.flatten(1).float().square().sum(dim=1) for gradient in gradients]
+    ).sum(dim=0)
+    scale, lost = squares.sqrt().clamp(min=1.0).reciprocal(), ~squares.isfinite()
+    for gradient in gradients:
+        shape = (-1, *[1] * (gradient.dim() - 1))
+        gradient.mul_(scale.view(shape)).masked_fill_(lost.view(shape), 0.0)

@@ -1,4 +1,4 @@
-"""What every training here shares: device, seeds, determinism, schedule, averages, checkpoints.
+"""What every training here shares: device, seeds, determinism, steps, averages, checkpoints.
 
 Nothing here may draw from PyTorch's global generator: other code in the process draws from it, and
 a submodel must depend on its own seed alone. An average of weights is taken number by number, so
@@ -7,20 +7,22 @@ believed only if everything that its weights follow from is the same: the finger
 settings and seed, and the environment that the bits depend on.
 """
 
+import hashlib
 import io
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from .. import __version__
-from .._support import JsonObject, PathLike, write_atomic
+from .._support import Array, JsonObject, PathLike, Progress, write_atomic
 from ..errors import InputError
 
 _GLOBAL_GENERATOR = RLock()
@@ -295,3 +297,155 @@ class Checkpoint:
         """Remove the file once the training has ended."""
         if self.path is not None:
             self.path.unlink(missing_ok=True)
+
+
+def fingerprint(facts: object, *arrays: Array) -> str:
+    """A hash of everything that a network's weights follow from."""
+    digest = hashlib.sha256(json.dumps(facts, default=str).encode())
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+@contextmanager
+def enough_memory(advice: str) -> Iterator[None]:
+    """Within the block, say for which networks a GPU's memory is too small, and what helps."""
+    try:
+        yield
+    except torch.OutOfMemoryError as exc:
+        raise InputError(f"the GPU's memory is too small for {advice}") from exc
+
+
+def compile_if(wanted: bool, function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return torch.compile(function, dynamic=False) if wanted else function
+
+
+class Training:
+    """A network, or several side by side, in training: its optimizer, averages and steps.
+
+    Parameters
+    ----------
+    network : Module
+        It is trained in place.
+    optimizer : Optimizer
+        With the peak of the learning rate.
+    average : float
+        The decay of the averages of weights and statistics.
+    n_images, batch_size, epochs : int
+        An epoch has as many steps as there are whole batches of images.
+    share : callable, default=one_cycle
+        The learning rate's share of its peak, given the share of the training that is done.
+    middle : float, default=0.0
+        Where in a step that share is taken: 0.5 for its middle.
+    """
+
+    def __init__(
+        self,
+        network: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        average: float,
+        n_images: int,
+        batch_size: int,
+        epochs: int,
+        share: Callable[[float], float] = one_cycle,
+        middle: float = 0.0,
+    ) -> None:
+        self.network, self.optimizer, self.epochs = network.train(), optimizer, epochs
+        self.device = next(network.parameters()).device
+        state = network.state_dict().values()
+        self.averages = WeightAverages(
+            (value for value in state if value.is_floating_point()), average
+        )
+        self.n_images, self.batch = n_images, min(batch_size, n_images)
+        self.steps = n_images // self.batch
+        self._share, self._middle = share, middle
+
+    def batches(self, generator: torch.Generator) -> Iterator[Tensor]:
+        """Yield the positions of each batch's images, in a random order."""
+        order = torch.randperm(self.n_images, generator=generator, device=self.device)
+        yield from order[: self.steps * self.batch].split(self.batch)
+
+    def take_steps(self, epoch: int, losses: Iterator[Tensor]) -> Tensor:
+        """Take an epoch's steps, each down the next loss; return the mean loss."""
+        total = torch.zeros((), device=self.device)
+        for step in range(epoch * self.steps, (epoch + 1) * self.steps):
+            done = (step + self._middle) / (self.epochs * self.steps)
+            for group in self.optimizer.param_groups:
+                group["lr"] = self.optimizer.defaults["lr"] * self._share(done)
+            loss = next(losses)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+            self.averages.update(step + 1)
+            total += loss.detach()
+        return total / self.steps
+
+    def run(
+        self, file: Checkpoint, run_epoch: Callable[[int], Tensor], verbose: bool, stays: bool
+    ) -> None:
+        """Train from the checkpoint on, and apply the averages; the file stays or goes."""
+        first = file.resume(self._load, self.device)
+        progress = Progress("trained", self.epochs, "epochs", before=first, enabled=verbose)
+        with progress:
+            for epoch in range(first, self.epochs):
+                loss = run_epoch(epoch)
+                progress.update(epoch + 1, note=f"loss {float(loss):.4f}")
+                last = epoch + 1 == self.epochs
+                if stays or not last:
+                    file.save(epoch + 1, self._state, last)
+        self.averages.apply()
+        if not stays:
+            file.remove()
+
+    def _state(self) -> JsonObject:
+        return {
+            "networks": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "averages": self.averages.tensors,
+        }
+
+    def _load(self, state: JsonObject) -> None:
+        self.network.load_state_dict(state["networks"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.averages.load(state["averages"])
+
+
+class Trainee(NamedTuple):
+    """A network that is trained in its turn: its name in a checkpoint, and its weights."""
+
+    name: str
+    fingerprint: Callable[[], str]
+    use: Callable[[Weights], object]
+    weights: Callable[[], Weights]
+
+
+def train_in_turn(
+    trainees: Sequence[Trainee],
+    fit: Callable[[list[int]], Iterator[Tensor]],
+    what: str,
+    *,
+    epochs: int,
+    device: torch.device,
+    deterministic: bool,
+    checkpoint: PathLike | None,
+    verbose: int,
+    together: int = 1,
+) -> None:
+    """Train networks one group after the other, but for those in the checkpoint.
+
+    ``fit`` trains the networks at these positions, and yields the loss after each epoch.
+    """
+    folder = NetworkFolder(checkpoint, training_environment(device, deterministic))
+    missing = [
+        k for k, one in enumerate(trainees) if not folder.load(one.name, one.fingerprint, one.use)
+    ]
+    groups = [missing[start : start + together] for start in range(0, len(missing), together)]
+    progress = Progress("trained", len(groups) * epochs, "epochs", enabled=bool(verbose))
+    finished = iter(range(1, len(groups) * epochs + 1))
+    with deterministic_algorithms(deterministic), progress:
+        for group in groups:
+            note = f"{what} {group[-1] + 1} of {len(trainees)}"
+            for loss in fit(group):
+                progress.update(next(finished), note=f"{note}, loss {float(loss):.4f}")
+            for one in (trainees[k] for k in group):
+                folder.save(one.name, one.fingerprint, one.weights())
