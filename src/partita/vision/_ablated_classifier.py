@@ -28,7 +28,9 @@ from ._runtime import (
     compile_if,
     enough_memory,
     fingerprint,
+    half_precision,
     memory_layout,
+    place,
     seeded_weights,
     torch_seeds,
     training_environment,
@@ -303,9 +305,7 @@ default="network_in_network"
     def _build(self, recipe: Recipe) -> nn.Module:
         height, width, channels = map(int, self.image_shape)
         network = recipe.build(2 * channels, len(self.classes_), height, width)
-        layout = memory_layout(self.device_)
-        placed: nn.Module = network.to(self.device_).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
-        return placed
+        return place(network, self.device_)
 
     def _generator(self, seed: np.random.SeedSequence, *key: int) -> torch.Generator:
         own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *key))
@@ -387,7 +387,7 @@ def _logits(network: nn.Module, images: Tensor, kept: Tensor) -> Tensor:
     """
     doubled = torch.cat([images * kept, (1 - images) * kept], dim=3).permute(0, 3, 1, 2)
     layout = memory_layout(images.device)
-    with torch.autocast(images.device.type, torch.bfloat16, enabled=images.is_cuda):
+    with half_precision(images.device):
         logits: Tensor = network(doubled.contiguous(memory_format=layout))
     return logits.float()
 

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from .._support import Array, JsonObject, PathLike, TableLike
+from .._support import Array, PathLike, TableLike
 from ..ensemble import FLOOR
 from ..errors import InputError
 from ._images import (
@@ -42,7 +42,10 @@ from ._runtime import (
     compile_if,
     enough_memory,
     fingerprint,
+    half_precision,
     memory_layout,
+    place,
+    sgd,
     torch_seeds,
     train_in_turn,
 )
@@ -193,16 +196,7 @@ IMAGES_PER_BATCH = 512
 class CellSets(NetworkSets[CellConfig]):
     """Convolutions over cells for each of several sets of pixels."""
 
-    def __init__(
-        self,
-        sets: Sequence[Sequence[int]],
-        image_shape: Sequence[int],
-        n_classes: int,
-        config: CellConfig,
-        seeds: Sequence[int],
-    ) -> None:
-        config.check(image_shape)
-        super().__init__(sets, image_shape, n_classes, config, seeds)
+    def _build(self) -> None:
         self.device = torch.device("cpu")
         self._pixels = [torch.tensor(own, dtype=torch.long) for own in self.sets]
         self.networks = [self.build([seed]) for seed in self.network_seeds]
@@ -218,13 +212,8 @@ class CellSets(NetworkSets[CellConfig]):
         self.device = device
         self._pixels = [pixels.to(device) for pixels in self._pixels]
         for network in self.networks:
-            self.place(network)
+            place(network, device)
         return self
-
-    def place(self, network: CellNetworks) -> CellNetworks:
-        """A network on the device, laid out as its convolutions prefer."""
-        layout = memory_layout(self.device)
-        return network.to(self.device).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
 
     def masked(self, own: Tensor, submodel: int) -> Tensor:
         """Images (images, height, width, channels + 1) from a submodel's own pixels.
@@ -270,11 +259,6 @@ class CellSets(NetworkSets[CellConfig]):
             ]
         mean = torch.stack(answers).logsumexp(dim=0) - float(np.log(len(answers)))
         return np.asarray(mean.cpu().numpy())
-
-
-def half_precision(device: torch.device) -> torch.autocast:
-    """Convolutions in bfloat16 on a GPU."""
-    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
 
 
 def values_per_cell(config: CellConfig, channels: int) -> int:
@@ -373,7 +357,7 @@ class _Training:
         _join([model.networks[k] for k in group], networks)
         training = Training(
             networks,
-            _optimizer(networks, config, model.device.type == "cuda"),
+            sgd(networks, config.learning_rate, config.weight_decay),
             config.average,
             len(self.y),
             config.batch_size,
@@ -418,7 +402,7 @@ class _Training:
         """Networks to be overwritten, and their loss."""
         if count not in self._losses:
             model = self.model
-            networks = model.place(model.build([0] * count))
+            networks = place(model.build([0] * count), model.device)
 
             def loss(cells: Tensor, labels: Tensor) -> Tensor:
                 with half_precision(model.device):
@@ -446,20 +430,3 @@ def _split(networks: CellNetworks, single: Sequence[CellNetworks]) -> None:
     parts = {name: value.chunk(len(single)) for name, value in networks.state_dict().items()}
     for k, one in enumerate(single):
         one.load_state_dict({name: values[k] for name, values in parts.items()})
-
-
-def _optimizer(networks: nn.Module, config: CellConfig, fused: bool) -> torch.optim.Optimizer:
-    """SGD with momentum; weight decay applies to kernels and the head, not to norms."""
-    parameters = list(networks.parameters())
-    groups: list[JsonObject] = [
-        {"params": [value for value in parameters if value.dim() > 1]},
-        {"params": [value for value in parameters if value.dim() <= 1], "weight_decay": 0.0},
-    ]
-    return torch.optim.SGD(
-        groups,
-        lr=config.learning_rate,
-        momentum=0.9,
-        nesterov=True,
-        weight_decay=config.weight_decay,
-        fused=fused,
-    )

@@ -32,10 +32,15 @@ from ._runtime import (
     Training,
     choose_device,
     compile_if,
+    decayed_groups,
     enough_memory,
     fingerprint,
+    half_precision,
     memory_layout,
+    on_gpu,
+    place,
     seeded_weights,
+    sgd,
     torch_seeds,
     train_in_turn,
 )
@@ -102,7 +107,7 @@ class MaskedSubmodel:
     def scores(self, X: TableLike, batch_size: int = IMAGES_PER_BATCH) -> Array:
         """Log-probabilities float32 (images, classes) of whole images; it sees its own pixels."""
         own = as_images(X, self.image_shape)[:, self.pixels]
-        network = self._place(self._load()).eval()
+        network = place(self._load(), self.device).eval()
         out = np.empty((len(own), len(self.classes_)), dtype=np.float32)
         with torch.no_grad():
             for start in range(0, len(own), batch_size):
@@ -120,13 +125,13 @@ class MaskedSubmodel:
         recipe = self.recipe
         initial, order = torch_seeds(self.seed, 2)
         with seeded_weights(initial):
-            network = self._place(self._build())
+            network = place(self._build(), self.device)
         generator = torch.Generator(self.device).manual_seed(order)
         images = torch.from_numpy(own).to(self.device)
         codes = torch.from_numpy(labels.astype(np.int64)).to(self.device)
         training = Training(
             network,
-            _optimizer(network, recipe, self.device.type == "cuda"),
+            _optimizer(network, recipe),
             self._average_decay,
             len(codes),
             recipe.batch_size,
@@ -199,10 +204,6 @@ class MaskedSubmodel:
         network.load_state_dict(self.weights, assign=True)
         return network
 
-    def _place(self, network: nn.Module) -> nn.Module:
-        layout = memory_layout(self.device)
-        return network.to(self.device).to(memory_format=layout)  # type: ignore[call-overload]  # PyTorch leaves it out
-
     def mask(self, own: Tensor) -> Tensor:
         """Images (images, height, width, channels): this submodel's pixels, zero elsewhere."""
         height, width, channels = self.image_shape
@@ -212,30 +213,19 @@ class MaskedSubmodel:
 
     def _logits(self, network: nn.Module, images: Tensor) -> Tensor:
         """A network's logits, computed in bfloat16 on a GPU."""
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.device.type == "cuda"):
+        with half_precision(self.device):
             logits: Tensor = network(
                 images.permute(0, 3, 1, 2).contiguous(memory_format=memory_layout(self.device))
             )
         return logits.float()
 
 
-def _optimizer(network: nn.Module, recipe: Recipe, fused: bool) -> torch.optim.Optimizer:
-    """The paper's optimizer; weight decay applies to matrices and kernels only."""
-    groups = [
-        {
-            "params": [value for value in network.parameters() if value.dim() > 1],
-            "weight_decay": recipe.weight_decay,
-        },
-        {
-            "params": [value for value in network.parameters() if value.dim() <= 1],
-            "weight_decay": 0.0,
-        },
-    ]
+def _optimizer(network: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+    """The paper's optimizer."""
     if recipe.triangular:
-        return torch.optim.SGD(
-            groups, lr=recipe.learning_rate, momentum=0.9, nesterov=True, fused=fused
-        )
-    return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=fused)
+        return sgd(network, recipe.learning_rate, recipe.weight_decay)
+    groups = decayed_groups(network, recipe.weight_decay)
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, fused=on_gpu(network))
 
 
 def learning_rate_share(recipe: Recipe, done: float) -> float:

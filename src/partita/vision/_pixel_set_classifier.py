@@ -134,7 +134,9 @@ class PixelSetClassifier(JointImageClassifier, PixelSetSettings):
             cells._check_settings()
             return cells._train(sets, images, seeds)
         own, classes, codes = images
-        model = PixelSets(sets, self.image_shape, len(classes), PixelSetConfig.of(self), seeds)
+        config = PixelSetConfig.of(self)
+        config.check()
+        model = PixelSets(sets, self.image_shape, len(classes), config, seeds)
         train(model, own.reshape(len(own), -1), codes, **self._computing())
         return PixelSetSubmodels(model, classes)
 

@@ -285,6 +285,11 @@ class NetworkSets(Generic[Config]):
         self.network_seeds = [
             member for seed in self.seeds for member in torch_seeds(seed, config.members)
         ]
+        self._build()
+
+    def _build(self) -> None:
+        """Make the networks."""
+        raise NotImplementedError
 
     def __len__(self) -> int:
         return len(self.sets)
@@ -346,21 +351,13 @@ IMAGES_PER_BATCH = 256
 class PixelSets(NetworkSets[PixelSetConfig]):
     """Transformers for each of several sets of pixels."""
 
-    def __init__(
-        self,
-        sets: Sequence[Sequence[int]],
-        image_shape: Sequence[int],
-        n_classes: int,
-        config: PixelSetConfig,
-        seeds: Sequence[int],
-    ) -> None:
-        config.check()
-        super().__init__(sets, image_shape, n_classes, config, seeds)
+    def _build(self) -> None:
+        config = self.config
         height, width, channels = self.image_shape
         self.networks = PixelSetTransformers(
             self.network_seeds,
             channels,
-            n_classes,
+            self.n_classes,
             config.width,
             config.blocks,
             config.heads,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
-from typing import NamedTuple, cast
+from typing import NamedTuple, TypeVar, cast
 
 import numpy as np
 import torch
@@ -108,6 +108,43 @@ def check_environment(path: PathLike | None, stored: JsonObject, current: JsonOb
 def memory_layout(device: torch.device) -> torch.memory_format:
     """The order of an image's numbers that convolutions on this device prefer."""
     return torch.channels_last if device.type == "cuda" else torch.contiguous_format
+
+
+Network = TypeVar("Network", bound=nn.Module)
+
+
+def place(network: Network, device: torch.device) -> Network:
+    """A network on a device, laid out as its convolutions prefer."""
+    return network.to(device).to(memory_format=memory_layout(device))  # type: ignore[call-overload]  # PyTorch leaves it out
+
+
+def half_precision(device: torch.device) -> torch.autocast:
+    """Convolutions in bfloat16 on a GPU."""
+    return torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda")
+
+
+def sgd(network: nn.Module, learning_rate: float, weight_decay: float) -> torch.optim.Optimizer:
+    """SGD with momentum; weight decay applies to matrices and kernels only."""
+    return torch.optim.SGD(
+        decayed_groups(network, weight_decay),
+        lr=learning_rate,
+        momentum=0.9,
+        nesterov=True,
+        fused=on_gpu(network),
+    )
+
+
+def decayed_groups(network: nn.Module, weight_decay: float) -> list[JsonObject]:
+    """For an optimizer: weight decay applies to matrices and kernels, not to norms and biases."""
+    parameters = list(network.parameters())
+    return [
+        {"params": [one for one in parameters if one.dim() > 1], "weight_decay": weight_decay},
+        {"params": [one for one in parameters if one.dim() <= 1], "weight_decay": 0.0},
+    ]
+
+
+def on_gpu(network: nn.Module) -> bool:
+    return next(network.parameters()).is_cuda
 
 
 def one_cycle(done: float) -> float:

@@ -25,6 +25,7 @@ from ..rules import Agreement, blocks, supersets
 from ._images import augment, normalise
 from ._masked_classifier import MaskedSubmodel, TrainingImages
 from ._paper_networks import Recipe
+from ._runtime import place
 
 UNKNOWN = -1
 # (images, models), one of each for a question; the last model, numbered beyond those that leave
@@ -178,7 +179,7 @@ class WindowNetwork(MaskedSubmodel):
 
     def loaded(self) -> nn.Module:
         """The trained network on its device, ready to predict."""
-        return self._predictor(self._place(self._load()).eval())
+        return self._predictor(place(self._load(), self.device).eval())
 
     def probabilities(self, loaded: nn.Module, images: Tensor, windows: Tensor) -> Tensor:
         """Probabilities (images, classes) of bytes (images, pixels, channels).
