@@ -1013,16 +1013,16 @@ BUGS = [
     Bug(
         "precision: rows that an attacker adds are forgotten",
         "metrics/_scores.py",
-        "possible = certain + false_now + falling",
+        "possible = certain + false_now + (n_other - staying)",
         "possible = certain + false_now",
         ("tests/metrics/test_class_curves.py",),
     ),
     Bug(
         "precision in summaries: only wrong rows can be added",
-        "workflow/_certified_table.py",
-        "label not in (true, predicted))",
-        "label not in (true, predicted) and true != predicted)",
-        ("tests/workflow/test_class_counts.py",),
+        "metrics/_scores.py",
+        "other = ~own & ~named",
+        "other = ~own & ~named & (true != predicted)",
+        ("tests/workflow/test_class_counts.py", "tests/metrics/test_class_curves.py"),
     ),
     Bug(
         "offsets: certified by the rule that was fitted",

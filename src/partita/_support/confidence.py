@@ -58,7 +58,7 @@ def _lower_bound(k: Array, n: Array, alpha: float) -> Array:
     return np.asarray(bound)
 
 
-def check_alpha(alpha: object) -> None:
+def check_alpha(alpha: object, name: str = "alpha", example: float = 0.0001) -> None:
     """Refuse what is not a probability strictly between 0 and 1."""
     if (
         isinstance(alpha, bool)
@@ -66,5 +66,5 @@ def check_alpha(alpha: object) -> None:
         or not 0 < alpha < 1
     ):
         raise InputError(
-            f"alpha is {alpha!r}: it must be a probability above 0 and below 1, such as 0.0001"
+            f"{name} is {alpha!r}: it must be a probability above 0 and below 1, such as {example}"
         )

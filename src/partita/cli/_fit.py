@@ -149,11 +149,9 @@ def fit(
     """Fit a model on a table and store it."""
     from ..partition import one_hot_families
     from ..store import check_free
+    from ..tables import is_local
     from ..workflow import (
-        BEFOREHAND,
         CHOSEN,
-        ON_REFERENCE,
-        ON_TRAINING,
         chosen_name,
         fit_training,
         named_fallback,
@@ -168,15 +166,17 @@ def fit(
         )
     if batch_rows is not None and cluster is None:
         raise InputError("batch_rows goes with cluster: add --cluster local, or leave it out")
-    if cluster is not None:
-        _check_seen_by_workers(data)
+    if cluster is not None and not is_local(data):
+        raise InputError(
+            "data is not a path that all workers see: with --cluster give the path of a Parquet "
+            "file or folder"
+        )
     csv, rows = options.csv_options(sep, decimal, encoding), options.parse_split(split)
     training = open_training(options.local_path(ctx, data), target, units, task, rows, csv)
     training = options.with_reference(ctx, training, reference, exchanges)
     if chosen not in CHOSEN:
         raise InputError(
-            f"chosen is {chosen!r}: give {BEFOREHAND}, {ON_REFERENCE} or {ON_TRAINING}, or "
-            "leave it out"
+            f"chosen is {chosen!r}: give beforehand, on-reference or on-training, or leave it out"
         )
     training = replace(training, chosen=chosen)
     for_rule = {"margin": margin, "prior": prior, "offset": offset, "stretch": stretch}
@@ -232,17 +232,6 @@ def _check_method(method: str, for_partition: JsonObject, for_leave_out: JsonObj
         (other,) = foreign.keys() - {method}
         raise InputError(
             f"{name} goes with --method {other}, and the method is {method}: leave it out"
-        )
-
-
-def _check_seen_by_workers(data: str) -> None:
-    """Refuse a table that is only here."""
-    from ..tables import is_local
-
-    if not is_local(data):
-        raise InputError(
-            "data is not a path that all workers see: with --cluster give the path of a Parquet "
-            "file or folder"
         )
 
 

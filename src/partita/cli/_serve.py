@@ -83,33 +83,10 @@ def serve(
     ] = None,
 ) -> None:
     """Answer requests over HTTP: POST /certify takes rows as JSON, returns proven predictions."""
+    settings = dict(locals())  # the options by their names, which are those of run's arguments
     from ..serve import run
 
-    run(
-        stored_model,
-        host=host,
-        port=port,
-        workers=workers,
-        tolerance=tolerance,
-        relative=relative,
-        trusted=tuple(trust or ()),
-        token=token,
-        api_keys=api_keys,
-        allowed_hosts=tuple(allow_host or ()),
-        tls_cert=tls_cert,
-        tls_key=tls_key,
-        max_rows=max_rows,
-        max_bytes=max_bytes,
-        max_waiting=max_waiting,
-        header_seconds=header_seconds,
-        body_seconds=body_seconds,
-        drain_seconds=drain_seconds,
-        finish_seconds=finish_seconds,
-        request_log=request_log,
-        low_radius=low_radius,
-        silent=options.parse_silent(silent),
-        submodel=submodel,
-        table=table,
-        key=key,
-        parties=parties,
-    )
+    settings["trusted"] = tuple(settings.pop("trust") or ())
+    settings["allowed_hosts"] = tuple(settings.pop("allow_host") or ())
+    settings["silent"] = options.parse_silent(silent)
+    run(settings.pop("stored_model"), **settings)

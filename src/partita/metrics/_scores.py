@@ -504,39 +504,36 @@ def certified_class_curves(y: ArrayLike, proof: Certificates) -> dict[Any, Class
     1 [1. 0. 0.] [1. 0. 0.] [1 0 0]
     """
     check_about_predictions(proof, "precision")
-    radius, labels = correct_radius(y, proof), array_of("y", y)
-    length = int(min(max(radius.max(), -1), FARTHEST)) + 2
+    right, labels = correct_radius(y, proof), array_of("y", y)
+    length = int(min(max(right.max(), -1), FARTHEST)) + 2
     return {
-        label: _curve(label, labels, radius, proof, length) for label in np.unique(labels).tolist()
+        label: class_curve(label, labels, proof.prediction, proof.radius, length)
+        for label in np.unique(labels).tolist()
     }
 
 
-def _curve(
-    label: object, labels: Array, correct: Array, proof: Certificates, length: int
+def class_curve(
+    label: object,
+    true: Array,
+    predicted: Array,
+    radius: Array,
+    length: int,
+    counts: Array | None = None,
 ) -> ClassCurve:
-    own, named = labels == label, proof.prediction == label
-    certain = rows_at_radii(correct[own], length=length)
-    others = proof.radius[~own & ~named]
-    falling = len(others) - rows_at_radii(others, length=length)
-    return ClassCurve(
-        int(own.sum()),
-        int(named.sum()),
-        np.arange(length),
-        certain / own.sum(),
-        precision_bound(certain, int(np.count_nonzero(named & ~own)), falling),
-        rows_at_radii(proof.radius[named], length=length),
+    """Count what is certified of one label at r = 0, 1, ...; ``counts``: rows of each entry."""
+    counts = np.ones(len(true), np.int64) if counts is None else counts
+    own, named = true == label, predicted == label
+    other = ~own & ~named  # those with a small radius may become false alarms
+    certain, staying, kept = (
+        rows_at_radii(radius[chosen], counts[chosen], length)
+        for chosen in (own & named, other, named)
     )
-
-
-def precision_bound(certain: Array, false_now: int, falling: Array) -> Array:
-    """Compute the least precision of a label at r = 0, 1, ..., from counts of rows.
-
-    ``certain``: at each radius, those that are right and stay so. ``false_now``: those that are
-    predicted as the label, and have another. ``falling``: at each radius, those that neither have
-    the label nor are predicted as it, and have a smaller radius: they may become false alarms.
-    """
-    possible = certain + false_now + falling
-    return np.where(certain > 0, certain / np.maximum(possible, 1), 0.0)
+    n_own, n_named, n_other, false_now = (
+        int(counts[chosen].sum()) for chosen in (own, named, other, named & ~own)
+    )
+    possible = certain + false_now + (n_other - staying)
+    precision = np.where(certain > 0, certain / np.maximum(possible, 1), 0.0)
+    return ClassCurve(n_own, n_named, np.arange(length), certain / n_own, precision, kept)
 
 
 # ---- one label as an alarm ----

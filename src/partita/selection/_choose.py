@@ -354,11 +354,10 @@ def choose_table(
     splits = []
     for one in rows:
         name, seed = trial.estimator, trial.seed
-        partition = one.training.ensemble(name, task.rule(None), "auto", seed, verbose)
-        leave_out = one.training.leave_out_ensemble(name, radius or 1, seed, verbose)
-        for ensemble in (partition, leave_out):
-            ensemble.set_params(n_jobs=jobs)
-        splits.append(Split(partition, leave_out, (one.learn, one.y), (one.table, one.truth)))
+        common: JsonObject = {"seed": seed, "verbose": verbose, "n_jobs": jobs}
+        partition = one.training.ensemble(name, task.rule(None), "auto", **common)
+        leave_out = one.training.leave_out_ensemble(name, radius or 1, **common)
+        splits.append(Split(partition, leave_out, one.train, one.valid))
     facts = _facts(training, trial, rows[0])
     key = _key(training, trial, facts)
     cache = None if folder is None else ResultCache(folder, key, training.check_unchanged)
@@ -374,7 +373,7 @@ def choose_table(
         verbose,
     )
     training.check_unchanged()
-    about = facts | {"learnt_from": rows[0].learn.n_rows, "held_out_how": rows[0].words}
+    about = facts | {"learnt_from": rows[0].train[0].n_rows, "held_out_how": rows[0].words}
     return replace(found, row_warnings=rows[0].warnings(), about=about)
 
 

@@ -40,10 +40,8 @@ class HeldOut:
     ----------
     training : TrainingTable
         What is tried; a column that rows are grouped by is a feature of it only if it is trusted.
-    learn, y : FileTable and array
-        The rows to learn from, and their target.
-    table, truth : FileTable and array
-        The rows to certify, and their target.
+    train, valid : (FileTable, array)
+        The rows to learn from and the rows to certify, with their targets.
     about : dict
         How the rows were chosen, for choice.json.
     words : str
@@ -51,10 +49,8 @@ class HeldOut:
     """
 
     training: TrainingTable
-    learn: FileTable
-    y: Array
-    table: FileTable
-    truth: Array
+    train: tuple[FileTable, Array]
+    valid: tuple[FileTable, Array]
     about: JsonObject
     words: str
 
@@ -70,9 +66,8 @@ class HeldOut:
                     f"{column!r} is not a feature in this sweep. List it under ignore in "
                     "units.toml, or partita fit takes it for one."
                 )
-        known = {str(label) for label in self.training.task.label_counts(self.y)}
-        held = self.training.task.label_counts(self.truth)
-        new = [label for label in held if str(label) not in known]
+        known, held = (self.training.task.label_counts(y) for _, y in (self.train, self.valid))
+        new = [label for label in held if str(label) not in set(map(str, known))]
         if new:
             found.append(
                 f"{len(new)} of the labels, {new[0]!r} among them, occur in held-out rows only: "
@@ -129,8 +124,8 @@ def hold_out(training: TrainingTable, choices: Mapping[str, object], seed: int) 
             f"{given[0] if given else 'holdout'}"
         )
     table, y = training.table, training.y
-    parts = table.with_rows(learn), y[learn], table.with_rows(held), y[held]
-    return [HeldOut(training, *parts, about, words)]
+    train, valid = ((table.with_rows(rows), y[rows]) for rows in (learn, held))
+    return [HeldOut(training, train, valid, about, words)]
 
 
 def _reference_parts(training: TrainingTable, given: list[str], seed: int) -> list[HeldOut]:
@@ -162,7 +157,7 @@ def _reference_parts(training: TrainingTable, given: list[str], seed: int) -> li
     found = []
     for rows in splits:
         learn, held = (reference.with_rows(part) for part in rows)
-        parts = learn.table, learn.y, held.table, held.y
+        parts = (learn.table, learn.y), (held.table, held.y)
         found.append(HeldOut(replace(training, reference=learn), *parts, about, words))
     return found
 
@@ -282,15 +277,8 @@ def _other_table(training: TrainingTable, path: Path) -> HeldOut:
     file = schema.open(path, "holdout", needs_target=True)
     truth = schema.read_finite_target(file, "holdout")
     about = {"kind": "file", "name": path.name, "sha256": sha256, "rows": file.n_rows}
-    return HeldOut(
-        training,
-        training.table,
-        training.y,
-        file.table(schema.kinds),
-        truth,
-        about,
-        f"the rows of {path.name}",
-    )
+    train, valid = (training.table, training.y), (file.table(schema.kinds), truth)
+    return HeldOut(training, train, valid, about, f"the rows of {path.name}")
 
 
 def reference_splits(y: Array, task: Task, seed: int) -> list[tuple[Array, Array]]:

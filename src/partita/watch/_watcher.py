@@ -130,13 +130,7 @@ class Watcher:
         every: int | None = None,
         state: JsonObject | None = None,
     ) -> None:
-        try:
-            check_alpha(false_alarms)
-        except InputError as exc:
-            raise InputError(
-                f"false_alarms is {false_alarms!r}: it must be a probability above 0 and below 1, "
-                "such as 0.01"
-            ) from exc
+        check_alpha(false_alarms, "false_alarms", 0.01)
         usual.check_model(model)
         self.model, self.usual = model, usual
         self.every = usual.every if every is None else every

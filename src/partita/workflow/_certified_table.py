@@ -28,7 +28,7 @@ from ..ensemble import (
     full_predictions,
     is_nearly_constant,
 )
-from ..metrics import correct_radius, precision_bound, rows_at_radii, shares_at_radii
+from ..metrics import class_curve, correct_radius, rows_at_radii, shares_at_radii
 from ..rules import Gated, PooledRule, Rule, Statement
 from ..tables import Table
 from ._schema import TASKS
@@ -123,18 +123,14 @@ class CertifiedTable:
     def statement(self) -> Statement | None:
         """Return what is certified of each row; None for a regressor without a tolerance."""
         around = self.truth if self.by_truth else None
-        statement: Statement | None = self.model.statement(
-            self.prediction, self.tolerance, self.relative, around
-        )
-        return statement
+        return self.model.statement(self.prediction, self.tolerance, self.relative, around)
 
     @cached_property
     def proof(self) -> Certificates | None:
         """Return the certificates of the statement; None where nothing is stated."""
         if self.statement is None:
             return None
-        proof: Certificates = self.model.certificates(self.ballots, self.statement, self.table)
-        return proof
+        return self.model.certificates(self.ballots, self.statement, self.table)
 
     @cached_property
     def against_truth(self) -> Self:
@@ -249,24 +245,22 @@ def class_numbers(pairs: Pairs, length: int) -> list[JsonObject]:
         ``kept``: how many of the rows predicted as it stay so.
     """
     labels = _sorted(true for true, _, _ in pairs if true is not None)
-    return [_numbers_of(label, pairs, length) for label in labels]
-
-
-def _numbers_of(label: Label, pairs: Pairs, length: int) -> JsonObject:
-    rows = _radii(pairs, lambda true, _: true == label).total()
-    certain = _at(_radii(pairs, lambda true, predicted: true == predicted == label), length)
-    false_now = _radii(pairs, lambda true, predicted: true != label and predicted == label)
-    others = _radii(pairs, lambda true, predicted: label not in (true, predicted))
-    predicted_as_it = _radii(pairs, lambda _, predicted: predicted == label)
-    breakable = others.total() - _at(others, length)
-    return {
-        "label": json_value(label),
-        "rows": rows,
-        "predicted": predicted_as_it.total(),
-        "share": (certain / rows).tolist(),
-        "precision": precision_bound(certain, false_now.total(), breakable).tolist(),
-        "kept": _at(predicted_as_it, length).tolist(),
-    }
+    if not labels:
+        return []
+    true, predicted, radius = (np.array(column, object) for column in zip(*pairs, strict=True))
+    rows = np.array(list(pairs.values()))
+    curves = [class_curve(label, true, predicted, radius, length, rows) for label in labels]
+    return [
+        {
+            "label": json_value(label),
+            "rows": one.rows,
+            "predicted": one.predicted,
+            "share": one.recall.tolist(),
+            "precision": one.precision.tolist(),
+            "kept": one.kept.tolist(),
+        }
+        for label, one in zip(labels, curves, strict=True)
+    ]
 
 
 def kept_predictions(pairs: Pairs, length: int | None = None) -> dict[Label, list[int]]:

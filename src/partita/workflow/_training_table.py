@@ -227,21 +227,16 @@ def open_training(
     file = open_file(data, split=split, csv=csv)
     file.check_column(target, "target")
     names = [name for name in file.names if name != target]
-    units_file = _units_file(units, names)
-    check_split(split, units_file, target)
-    kinds = {name: file.kind(name) for name in names if name not in units_file.ignore}
+    if not isinstance(units, UnitsFile):
+        units = UnitsFile() if units is None else read_units(units, names)
+    check_split(split, units, target)
+    kinds = {name: file.kind(name) for name in names if name not in units.ignore}
     table = file.table(kinds)
     kind, raw = file.kind(target), file.target(target)
     chosen = choose_task(task, kind, raw, target)
     y = chosen.as_learnt(raw, kind)
     chosen.check_target(target, kind, y)
-    return TrainingTable(file, table, target, y, chosen, units_file, changes, split, csv)
-
-
-def _units_file(units: PathLike | UnitsFile | None, names: Sequence[str]) -> UnitsFile:
-    if units is None:
-        return UnitsFile()
-    return units if isinstance(units, UnitsFile) else read_units(units, names)
+    return TrainingTable(file, table, target, y, chosen, units, changes, split, csv)
 
 
 def check_split(split: Split | None, units_file: UnitsFile, target: str) -> None:
