@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from partita.baselines._ablated_model import ablate
+from partita.baselines._ablation import ablate
 
 GRID = np.array(list(itertools.product([0, 0.5, 1], repeat=6)))
 

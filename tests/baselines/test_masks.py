@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from partita.baselines._ablated_model import ablate, random_masks
+from partita.baselines._ablation import ablate, random_masks
 
 
 @pytest.mark.parametrize("keep", [1, 2, 3, 4, 6])

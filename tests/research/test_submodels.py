@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from partita.baselines._ablated_model import ablate
+from partita.baselines._ablation import ablate
 from partita.vision import MaskedImageClassifier, PixelSetClassifier
 from research.sizes import FEW_SUBMODELS
 from research.submodels import ablated_linear, network

@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from partita import InputError
 from partita.baselines import RandomizedAblationClassifier
-from partita.baselines._ablated_model import ablate
+from partita.baselines._ablation import ablate
 from partita.partition import pixels
 from partita.vision import AblatedImageClassifier, _ablated_classifier, _runtime
 from partita.vision._ablated_classifier import _logits, random_units

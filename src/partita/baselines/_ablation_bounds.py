@@ -9,9 +9,10 @@ number; ``Delta = M / N`` (theory, section 8). Every bound is rounded to the saf
 import math
 from bisect import bisect_left
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._support import Array, array_of, check_whole, clopper_pearson
 from ..errors import InputError
@@ -20,7 +21,7 @@ METHODS = ("levine-feizi", "jia")
 
 
 def ablation_radius(
-    p_lower: Any, p_upper: Any, d: int, e: int, method: str = "levine-feizi"
+    p_lower: ArrayLike, p_upper: ArrayLike | None, d: int, e: int, method: str = "levine-feizi"
 ) -> Array:
     """Compute how many rewritten columns a vote over random ablations withstands.
 
@@ -163,7 +164,7 @@ def _exact_count(p_lower: float, p_upper: float, thresholds: _Thresholds) -> int
 
 
 def certify_votes(
-    votes: Any, label: object, d: int, e: int, alpha: float, method: str
+    votes: ArrayLike, label: ArrayLike, d: int, e: int, alpha: float, method: str
 ) -> tuple[Array, Array]:
     """The radius and the runner-up of every row, from the votes of the draws.
 
@@ -173,7 +174,8 @@ def certify_votes(
     for each of the C labels, so each has level alpha / C.
     """
     check_method(method)
-    counts, rows, label = np.asarray(votes), np.arange(len(votes)), np.asarray(label)
+    counts, label = np.asarray(votes), np.asarray(label)
+    rows = np.arange(len(counts))
     n_labels, draws = counts.shape[1], counts.sum(axis=1)
     without_label = counts.copy()
     without_label[rows, label] = -1
@@ -202,7 +204,7 @@ def check_method(method: object) -> None:
         raise InputError(f"method is {method!r}: give {' or '.join(map(repr, METHODS))}")
 
 
-def _probabilities(name: str, given: Any, towards: int) -> Array:
+def _probabilities(name: str, given: ArrayLike, towards: int) -> Array:
     """Probabilities as float64, each float moved to the next one of its own type towards 0 or 1."""
     array = array_of(name, given)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:

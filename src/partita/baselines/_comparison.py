@@ -232,7 +232,7 @@ def _measured_line(
     radii: Sequence[int],
     tolerance: ArrayLike | None,
     relative: ArrayLike | None,
-    patch: Any,
+    patch: tuple[int, int] | None,
 ) -> JsonObject:
     """Fit and certify one method."""
     X_train, y_train, X_test, y_test = data
@@ -287,7 +287,9 @@ def _covers(certifier: Estimator) -> str:
     return known[0] if known else "?"
 
 
-def _unproven(prediction: Any, truth: Any, widths: Mapping[str, Any]) -> Certificates:
+def _unproven(
+    prediction: ArrayLike, truth: ArrayLike, widths: Mapping[str, ArrayLike | None]
+) -> Certificates:
     """Certificates of predictions about which nothing is proven: they may be right now."""
     values, nothing = np.asarray(prediction), Counts("nothing", 0)
     if not widths:

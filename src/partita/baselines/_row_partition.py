@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -347,7 +347,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
 def _fit_one(
     submodel: Estimator, rows: CanonicalRows, mine: Array, positions: Array, classes: Array, t: int
-) -> Any:
+) -> Estimator:
     """The submodel fitted on its own rows; a stand-in depends on these rows and constants alone."""
     present = np.unique(positions[mine])
     if len(present) == 0:

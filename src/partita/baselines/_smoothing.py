@@ -13,7 +13,7 @@ The certificate is deterministic and about the predicted image; training data mu
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,7 +25,7 @@ from .._support import Array, Estimator, TableLike, check_whole
 from ..certificates import TRAINING_IMAGES, Certificates, Counts
 from ..ensemble import classes_of, target_array
 from ..errors import InputError
-from ._ablated_model import ablate
+from ._ablation import ablate
 
 KINDS = ("column", "row", "block")
 
@@ -46,7 +46,7 @@ def band_pixels(kind: str, size: int, shape: tuple[int, int]) -> Array:
 
 
 def certify_bands(
-    votes: Any, kind: str, size: int, shape: tuple[int, int], patch: tuple[int, int]
+    votes: ArrayLike, kind: str, size: int, shape: tuple[int, int], patch: tuple[int, int]
 ) -> Certificates:
     """Predict by the votes of the bands, and certify against a patch at every position.
 

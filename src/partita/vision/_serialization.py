@@ -6,13 +6,14 @@ belong to: a submodel that looked at another's pixels would void the proof.
 
 import math
 from itertools import chain
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from .._support import JsonObject, require
+from .._support import Array, JsonObject, require
 from ..errors import MissingExtraError, StoreError
 from . import _cell_sets, _pixel_sets
 from ._cell_sets import CellConfig, CellSets, values_per_cell
@@ -26,7 +27,7 @@ SETS_FORMAT, CELLS_FORMAT = 2, 3
 Weights = dict[str, Tensor]
 
 
-def to_bytes(submodels: Any, classes: Any) -> tuple[bytes, JsonObject]:
+def to_bytes(submodels: object, classes: ArrayLike) -> tuple[bytes, JsonObject]:
     """The weights, and the facts needed to use them; ``classes`` are the ensemble's labels."""
     if not isinstance(submodels, PixelSetSubmodels):
         raise StoreError(
@@ -53,7 +54,7 @@ def to_bytes(submodels: Any, classes: Any) -> tuple[bytes, JsonObject]:
 
 
 def from_bytes(
-    content: bytes, facts: JsonObject, classes: Any, columns: list[list[int]]
+    content: bytes, facts: JsonObject, classes: Array, columns: list[list[int]]
 ) -> PixelSetSubmodels:
     """The submodels again, on a GPU where there is one.
 
@@ -115,7 +116,7 @@ def _check_size(weights: Weights, expected: int) -> None:
         raise ValueError("the weights are not of the size that the settings say")
 
 
-def _checked_format(facts: object) -> Any:
+def _checked_format(facts: object) -> int:
     """The format, which says what kind of networks these are; refuse one that is not known."""
     # damaged facts are seen by the checks that follow
     found = facts.get("format", 1) if isinstance(facts, dict) else SETS_FORMAT
@@ -128,7 +129,7 @@ def _checked_format(facts: object) -> Any:
     return found
 
 
-def _check_facts(facts: JsonObject, classes: Any, columns: list[list[int]]) -> None:
+def _check_facts(facts: JsonObject, classes: Array, columns: list[list[int]]) -> None:
     """Refuse networks that are not those of the ensemble's partition and labels."""
     positions, image_shape = facts["classes"], facts["image_shape"]
     if (
@@ -148,5 +149,5 @@ def _check_facts(facts: JsonObject, classes: Any, columns: list[list[int]]) -> N
         raise ValueError("their labels are not those of the model")
 
 
-def _safetensors() -> Any:
+def _safetensors() -> ModuleType:
     return require("safetensors.torch", "storing networks", "partita[torch]")
