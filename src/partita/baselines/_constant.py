@@ -20,6 +20,24 @@ from ..tables import Table, open_table
 class _Constant(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """What both share: of a table nothing but its shape and names is used."""
 
+    def predict(self, X: TableLike) -> Array:
+        """Predict the constant for every row.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            The constant.
+        """
+        return self._predict(self._rows_to_predict(X))
+
+    def _predict(self, table: Table) -> Array:
+        return np.full(table.n_rows, self.constant_)
+
     def _open(self, X: TableLike, reset: bool) -> Table:
         table = open_table(X)
         validate_data(self, table.header, reset=reset, skip_check_array=True)
@@ -85,21 +103,6 @@ class ConstantClassifier(ClassifierMixin, _Constant):  # type: ignore[misc]
         counts = np.bincount(np.searchsorted(self.classes_, labels))
         self.constant_ = self.classes_[np.argmax(counts)]
         return self
-
-    def predict(self, X: TableLike) -> Array:
-        """Predict the constant for every row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            The constant.
-        """
-        return self._predict(self._rows_to_predict(X))
 
     def certify(self, X: TableLike) -> Certificates:
         """Predict the constant for every row; the radius is the number of columns.
@@ -173,22 +176,6 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
         self.constant_ = float(self.rule_.decide(target[None])[0])
         return self
 
-    def predict(self, X: TableLike) -> Array:
-        """Predict the constant for every row.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame of shape (n_samples, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            The constant.
-        """
-        n_rows = self._rows_to_predict(X).n_rows
-        return np.full(n_rows, self.constant_)
-
     def certify(
         self,
         X: TableLike,
@@ -227,7 +214,7 @@ class ConstantRegressor(RegressorMixin, _Constant):  # type: ignore[misc]
             outside the bounds.
         """
         table = self._rows_to_predict(X)
-        prediction = np.full(table.n_rows, self.constant_)
+        prediction = self._predict(table)
         low, high, truth = bounds_around(prediction, lower, upper, tolerance, relative, around)
         inside = (low <= self.constant_) & (self.constant_ <= high)
         radius = np.where(inside, self.n_features_in_, -1)

@@ -40,7 +40,6 @@ from ._runtime import (
     Training,
     choose_device,
     compile_if,
-    enough_memory,
     fingerprint,
     half_precision,
     memory_layout,
@@ -320,21 +319,18 @@ def train_cells(
         )
         for k, network in enumerate(model.networks)
     ]
-    advice = (
-        f"networks of width={config.width} with batch_size={config.batch_size}: lower one of them"
+    train_in_turn(
+        trainees,
+        training.fit,
+        "network",
+        f"networks of width={config.width} with batch_size={config.batch_size}: lower one of them",
+        epochs=config.epochs,
+        device=on,
+        deterministic=deterministic,
+        checkpoint=checkpoint,
+        verbose=verbose,
+        together=together,
     )
-    with enough_memory(advice):
-        train_in_turn(
-            trainees,
-            training.fit,
-            "network",
-            epochs=config.epochs,
-            device=on,
-            deterministic=deterministic,
-            checkpoint=checkpoint,
-            verbose=verbose,
-            together=together,
-        )
     return model
 
 

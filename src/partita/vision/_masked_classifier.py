@@ -33,7 +33,6 @@ from ._runtime import (
     choose_device,
     compile_if,
     decayed_groups,
-    enough_memory,
     fingerprint,
     half_precision,
     memory_layout,
@@ -359,8 +358,8 @@ def fit_in_turn(
         return one.fit(images[:, one.pixels], codes)
 
     computing = settings._computing() | {"device": submodels[0].device}
-    with enough_memory(f"{network} with batch_size={recipe.batch_size}: lower batch_size"):
-        train_in_turn(trainees, fit, "submodel", epochs=recipe.epochs, **computing)
+    advice = f"{network} with batch_size={recipe.batch_size}: lower batch_size"
+    train_in_turn(trainees, fit, "submodel", advice, epochs=recipe.epochs, **computing)
 
 
 class MaskedSubmodels:

@@ -193,6 +193,12 @@ SECONDS = 120.0  # between two checkpoints of a training, at the ends of epochs
 Weights = dict[str, Tensor]
 
 
+def _write(path: Path, state: JsonObject) -> None:
+    buffer = io.BytesIO()
+    torch.save(state, buffer)
+    write_atomic(path, buffer.getvalue())
+
+
 class NetworkFolder:
     """The networks that were trained so far.
 
@@ -214,15 +220,8 @@ class NetworkFolder:
         """Write a trained network."""
         if self.path is None:
             return
-        buffer = io.BytesIO()
-        state = {
-            "format": FORMAT,
-            "environment": self.environment,
-            "fingerprint": fingerprint(),
-            "weights": dict(weights),
-        }
-        torch.save(state, buffer)
-        write_atomic(self.path / f"{name}.pt", buffer.getvalue())
+        facts = {"format": FORMAT, "environment": self.environment, "fingerprint": fingerprint()}
+        _write(self.path / f"{name}.pt", facts | {"weights": dict(weights)})
 
     def load(
         self, name: str, fingerprint: Callable[[], str], use: Callable[[Weights], object]
@@ -278,8 +277,11 @@ class Checkpoint:
         environment: JsonObject,
     ) -> None:
         self.path = None if path is None else Path(path)
-        self._version, self._environment = version, environment
-        self._fingerprint = "" if path is None else fingerprint()
+        self._facts: JsonObject = {
+            "format": version,
+            "fingerprint": "" if path is None else fingerprint(),
+            "environment": environment,
+        }
         self._saved_at = time.monotonic()
 
     def save(self, epochs: int, state: Callable[[], JsonObject], last: bool = False) -> None:
@@ -287,15 +289,7 @@ class Checkpoint:
         if self.path is None or not (last or time.monotonic() - self._saved_at >= SECONDS):
             return
         self._saved_at = time.monotonic()
-        buffer = io.BytesIO()
-        facts = {
-            "format": self._version,
-            "fingerprint": self._fingerprint,
-            "environment": self._environment,
-            "epochs": epochs,
-        }
-        torch.save(facts | state(), buffer)
-        write_atomic(self.path, buffer.getvalue())
+        _write(self.path, self._facts | {"epochs": epochs} | state())
 
     def resume(self, load: Callable[[JsonObject], None], device: torch.device) -> int:
         """Hand a saved state to ``load``, if there is one; return how many epochs it finished."""
@@ -310,17 +304,17 @@ class Checkpoint:
                 f"checkpoint {str(self.path)!r} cannot be read ({type(exc).__name__}): remove it "
                 "to train from the start"
             ) from exc
-        if version != self._version:
+        if version != self._facts["format"]:
             raise InputError(
                 f"checkpoint {str(self.path)!r} was written by another version of partita: remove "
                 "it to train from the start"
             )
-        if fingerprint != self._fingerprint:
+        if fingerprint != self._facts["fingerprint"]:
             raise InputError(
                 f"checkpoint {str(self.path)!r} belongs to other images or settings: remove it, or "
                 "choose another file"
             )
-        check_environment(self.path, state["environment"], self._environment)
+        check_environment(self.path, state["environment"], self._facts["environment"])
         try:
             load(state)
         except (RuntimeError, KeyError, ValueError, TypeError) as exc:
@@ -460,6 +454,7 @@ def train_in_turn(
     trainees: Sequence[Trainee],
     fit: Callable[[list[int]], Iterator[Tensor]],
     what: str,
+    advice: str,
     *,
     epochs: int,
     device: torch.device,
@@ -470,7 +465,8 @@ def train_in_turn(
 ) -> None:
     """Train networks one group after the other, but for those in the checkpoint.
 
-    ``fit`` trains the networks at these positions, and yields the loss after each epoch.
+    ``fit`` trains the networks at these positions, and yields the loss after each epoch; ``advice``
+    says for which networks a GPU's memory may be too small, and what helps.
     """
     folder = NetworkFolder(checkpoint, training_environment(device, deterministic))
     missing = [
@@ -479,7 +475,7 @@ def train_in_turn(
     groups = [missing[start : start + together] for start in range(0, len(missing), together)]
     progress = Progress("trained", len(groups) * epochs, "epochs", enabled=bool(verbose))
     finished = iter(range(1, len(groups) * epochs + 1))
-    with deterministic_algorithms(deterministic), progress:
+    with enough_memory(advice), deterministic_algorithms(deterministic), progress:
         for group in groups:
             note = f"{what} {group[-1] + 1} of {len(trainees)}"
             for loss in fit(group):
