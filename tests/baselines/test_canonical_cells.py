@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from partita.baselines._canonical_rows import (
+from partita.baselines._row_partition import (
     canonical,
     canonical_column,
     encode_rows,

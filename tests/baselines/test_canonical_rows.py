@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from partita import InputError
-from partita.baselines._canonical_rows import (
+from partita.baselines._row_partition import (
     CanonicalRows,
     bucket_of,
     canonical_column,

@@ -23,8 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from partita import InputError, SubmodelWarning
 from partita.baselines import RowPartitionClassifier
-from partita.baselines._canonical_rows import CanonicalRows, bucket_of, labels_of
-from partita.baselines._row_partition import SingleLabel
+from partita.baselines._row_partition import CanonicalRows, SingleLabel, bucket_of, labels_of
 from partita.ensemble._submodels import FixedVote
 from partita.metrics import certified_accuracy, median_radius
 from partita.rules import Median, Plurality, RunOff, TopK, Tournament
