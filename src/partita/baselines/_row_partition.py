@@ -570,8 +570,8 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
             else {}
         )
         proof = self.rule_.certify(ballots, **reach)
-        # If all rows of known labels are deleted, nothing is left that fit accepts, so a radius ends
-        # before that.
+        # Without any row of a known label nothing is left that fit accepts, so a radius ends before
+        # all are deleted.
         radius = np.minimum(proof.radius, self.n_labelled_ - 1)
         counts = RowCounts(
             "training rows inserted or deleted", len(self.incidence_), (ROW_TO_PREDICT,)
