@@ -50,6 +50,7 @@ WINDOWS = "tests/exhaustive/test_windows.py"
 REFITS = "tests/attacks/test_poisoning_of_any_model.py"
 EVADED = "tests/attacks/test_evasion_of_any_model.py"
 ATTACKED = "tests/attacks/test_under_attack.py"
+LABEL_SETS = "tests/exhaustive/test_label_sets.py"
 
 
 @dataclass(frozen=True)
@@ -1624,6 +1625,126 @@ BUGS = [
         "given = ballots.reach if reach is None else reach\n",
         "given = reach\n",
         ("tests/test_ballots.py",),
+    ),
+    # ---- label sets ----
+    Bug(
+        "plurality's labels: a tie taken for a loss",
+        "kernels/compiled.py",
+        "need = max(0, counts[u] + (u < z) - counts[z] - k)",
+        "need = max(0, counts[u] + 1 - counts[z] - k)",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "plurality's labels: one vote too few can be taken",
+        "kernels/compiled.py",
+        "            possible[i, z] = needed <= k",
+        "            possible[i, z] = needed < k",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "plurality's labels: silent submodels are never made to vote",
+        "kernels/compiled.py",
+        "k = min(most, idle[i] + loose.sum() - loose[z])",
+        "k = min(most, loose.sum() - loose[z])",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "run-off's labels: a tie in round 2 taken for a loss",
+        "kernels/compiled.py",
+        "gap = -np.int64(w < z)\n",
+        "gap = -np.int64(1)\n",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "run-off's labels: who votes w always scores z below",
+        "kernels/compiled.py",
+        "if gap - b * (1 + (w > z)) < 0:",
+        "if gap - b * 2 < 0:",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "run-off's labels: nobody votes for the other label of round 2",
+        "kernels/compiled.py",
+        "                for b in range(m + 1):\n                    if gap - b",
+        "                for b in range(1):\n                    if gap - b",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "run-off's labels: the others lose fewer votes than submodels fall",
+        "kernels/compiled.py",
+        "                    if needed <= m:\n",
+        "                    if needed < m:\n",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "run-off's labels: silent submodels are never made to vote",
+        "kernels/compiled.py",
+        "                worth[1] = idle[i]\n",
+        "                worth[1] = 0\n",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "tournament's labels: one duel proves that a label stays ahead",
+        "kernels/compiled.py",
+        "        if not blocked:\n            return False\n    return True\n",
+        "        return blocked\n    return True\n",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "tournament's labels: a tie taken for a lead",
+        "kernels/compiled.py",
+        "need = gaps[y, w0] - gaps[z, w] + (y < z)",
+        "need = gaps[y, w0] - gaps[z, w] + 1",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "tournament's labels: a corrupted submodel moves one duel alone",
+        "kernels/compiled.py",
+        "gains[n_gains] = 2 * full_vote + duels[y, w0, t] - duels[z, w, t]",
+        "gains[n_gains] = full_vote - duels[z, w, t]",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "tournament's labels: head starts are forgotten",
+        "kernels/compiled.py",
+        "                gap = head_start[y] - head_start[z]\n                for t",
+        "                gap = 0 * head_start[y]\n                for t",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "tournament's labels: silent submodels are never made to vote",
+        "kernels/compiled.py",
+        "        n_idle = min(idle[i], most)\n",
+        "        n_idle = 0\n",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "label sets: one unit too few",
+        "rules/_base.py",
+        "size = min(int(radius), proof.counts.total)",
+        "size = min(int(radius) - 1, proof.counts.total)",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "label sets: the labels of an unproven rule are the prediction alone",
+        "rules/_base.py",
+        "return np.ones((len(ballots), ballots.shape[2]), dtype=bool)",
+        "return np.zeros((len(ballots), ballots.shape[2]), dtype=bool)",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "label sets: overlapping units reach one submodel each",
+        "rules/_base.py",
+        "n_reached, attackable = reach.most_reached(radius), reach",
+        "n_reached, attackable = radius, reach",
+        (LABEL_SETS,),
+    ),
+    Bug(
+        "label sets: the prior stays in the scores",
+        "rules/_votes.py",
+        'return possible_labels(self, "tournament", ballots, (reach, radius), setting, shift)',
+        'return possible_labels(self, "tournament", ballots, (reach, radius), setting)',
+        (LABEL_SETS,),
     ),
 ]
 

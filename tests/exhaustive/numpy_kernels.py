@@ -9,6 +9,7 @@ import numpy as np
 
 Q = 127
 FAR = 2**62
+STAYING = 4
 
 
 # ---- votes ----
@@ -361,6 +362,68 @@ def topk_frontier(ballots, k, labels, idle, radius):
 
 
 # ---- one attacker for many rows ----
+
+
+# ---- label sets ----
+
+
+def plurality_labels(ballots, unused, attackable, idle, most, possible):
+    n_labels = ballots.shape[2]
+    votes, counts = count_votes(ballots)
+    for i, own in enumerate(counts):
+        loose = np.bincount(votes[i], weights=attackable[i], minlength=n_labels).astype(int)
+        for z in range(n_labels):
+            others = np.arange(n_labels) != z
+            k = min(most, idle[i] + loose[others].sum())
+            need = np.maximum(0, own + (np.arange(n_labels) < z) - own[z] - k)[others]
+            possible[i, z] = (need <= loose[others]).all() and need.sum() <= k
+
+
+def runoff_labels(ballots, unused, attackable, idle, most, possible):
+    n_labels = ballots.shape[2]
+    _, counts = count_votes(ballots)
+    labels = np.arange(n_labels)
+    for i, own in enumerate(counts):
+        m = min(most, idle[i] + attackable[i].sum())
+        for z in range(n_labels):
+            possible[i, z] = n_labels == 1
+            for w in labels[labels != z]:
+                side = np.sign(ballots[i, :, z] - ballots[i, :, w]).astype(int)
+                gains = np.concatenate([1 - side[attackable[i]], np.ones(idle[i], int)])
+                best = side.sum() + np.sort(gains)[::-1][:m].sum()
+                for b in range(m + 1):
+                    over = np.maximum(
+                        own + (labels < z) - own[z] - (m - b), own + (labels < w) - own[w] - b
+                    )
+                    surplus = np.maximum(0, over)[(labels != z) & (labels != w)].sum()
+                    wins = best - b * (1 + (w > z)) >= (w < z)
+                    possible[i, z] |= bool(wins and surplus <= m)
+
+
+def tournament_labels(ballots, setting, attackable, idle, most, possible):
+    margin, head_start = setting
+    n_labels = ballots.shape[2]
+    labels = range(n_labels)
+    for i, row in enumerate(ballots):
+        s = np.array([[_duel_votes(row[:, y], row[:, z], margin) for z in labels] for y in labels])
+        gaps = s.sum(axis=2) + head_start[:, None] - head_start[None, :]
+        full_vote = Q if margin > 0 else 1
+
+        def reaches(y, w0, z, w, i=i, s=s, gaps=gaps, full_vote=full_vote):
+            gains = (2 * full_vote + s[y, w0] - s[z, w])[attackable[i]]
+            gains = np.sort(np.concatenate([gains, np.full(idle[i], 2 * full_vote)]))[::-1]
+            return gains[:most].sum() >= gaps[y, w0] - gaps[z, w] + (y < z)
+
+        worst = np.where(np.eye(n_labels, dtype=bool), FAR, gaps).min(axis=1)
+        staying = np.argsort(-worst, kind="stable")[:STAYING]
+        for z in labels:
+            possible[i, z] = all(
+                y == z
+                or any(
+                    all(reaches(y, w0, z, w) for w in labels if w != z) for w0 in labels if w0 != y
+                )
+                for y in staying
+            )
 
 
 def worst_choice(

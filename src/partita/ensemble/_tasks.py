@@ -189,6 +189,52 @@ class LabelEnsemble(ClassifierMixin, Ensemble):
             return self.certificates(ballots, None, table, cover, time_limit)
         return self._certify_labels(ballots, np.asarray(labels), table, cover, time_limit)
 
+    def prediction_set(self, X: TableLike, radius: int = 1, silent: object = None) -> Array:
+        """List the labels that an attack of a given size may bring about in each row.
+
+        However an attacker rewrites ``radius`` units, in the training data, in the row or in both,
+        the predicted label is one of the set. The set is the prediction alone where the certified
+        radius is at least ``radius``. Where the fallback may be made to answer, and where models
+        that leave groups out need not agree, it holds all labels.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns seen in :meth:`fit`.
+        radius : int, default=1
+            How many units the attacker owns.
+        silent : "detect", list of units, or array of bool, optional
+            Sources that are silent, as :meth:`certify` takes them.
+
+        Returns
+        -------
+        array of bool, shape (n_samples, n_classes)
+            Which labels belong to each row's set; columns in the order of ``classes_``.
+
+        See Also
+        --------
+        certify : The radius up to which the prediction stands alone.
+        partita.metrics.label_set_curve : How often the truth is in the sets, and their mean size.
+
+        References
+        ----------
+        Theory, section 13.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.naive_bayes import GaussianNB
+        >>> from partita import FeaturePartitionClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=4).fit(X, y)
+        >>> sets = clf.prediction_set(X[[0, 52]], radius=1)
+        >>> [clf.classes_[own].tolist() for own in sets]
+        [[0], [1, 2]]
+        """
+        ballots = self.ballots(X, silent)
+        self._check_decision(ballots)
+        return ballots.own_rule.prediction_set(ballots, radius)
+
     # ---- fit ----
 
     def _read_target(self, y: Target) -> Array:

@@ -66,6 +66,11 @@ def as_floats(block: Array) -> Array:
     return np.ascontiguousarray(block)
 
 
+def _shifted(ballots: Array, shift: Array | None) -> Array:
+    block = as_floats(ballots)
+    return block if shift is None else block.astype(np.float64) - shift
+
+
 def decide(
     name: str,
     ballots: Array,
@@ -83,9 +88,7 @@ def decide(
     radius, runner_up = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
 
     def work(rows: slice) -> int:
-        block = as_floats(ballots[rows])
-        if shift is not None:
-            block = block.astype(np.float64) - shift
+        block = _shifted(ballots[rows], shift)
         bad: int = kernel(block, setting, prediction[rows], radius[rows], runner_up[rows])
         return bad
 
@@ -120,9 +123,7 @@ def stay_inside(votes: Array, lower: Array, upper: Array) -> Array:
 
 def gaps(name: str, ballots: Array, setting: Setting, shift: Array | None = None) -> Gaps:
     """Write the decisions on a block of finite ballots out as losses and budgets."""
-    block = as_floats(ballots)
-    if shift is not None:
-        block = block.astype(np.float64) - shift
+    block = _shifted(ballots, shift)
     n_rows, n_submodels, n_labels = block.shape
     losses = np.zeros((n_rows, n_labels, n_submodels), np.int32)
     budgets = np.zeros((n_rows, n_labels), np.int64)
@@ -173,6 +174,32 @@ def topk_frontier(ballots: Array, k: int, labels: Array, idle: Array, n_silent: 
         as_floats(ballots), k, labels.astype(np.int64), idle.astype(np.int64), radius
     )
     return radius
+
+
+def possible_labels(
+    name: str,
+    ballots: Array,
+    setting: Setting,
+    attackable: Array,
+    idle: Array,
+    most: int,
+    shift: Array | None = None,
+) -> Array:
+    """Return the labels that attacks on ``most`` submodels can bring about: bool (rows, labels).
+
+    ``attackable``: which submodels an attacker can reach in each row; ``idle``: how many more can
+    be made to vote. Ballots are finite.
+    """
+    kernel, (n_rows, n_submodels, n_labels) = getattr(_kernels(), f"{name}_labels"), ballots.shape
+    possible = np.ones((n_rows, n_labels), np.bool_)
+
+    def work(rows: slice) -> int:
+        block = _shifted(ballots[rows], shift)
+        kernel(block, setting, attackable[rows], idle[rows], most, possible[rows])
+        return -1
+
+    over_rows(work, n_rows, n_submodels * n_labels**2)
+    return possible
 
 
 def worst_choice(

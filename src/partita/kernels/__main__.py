@@ -12,6 +12,7 @@ for dtype in (np.float32, np.float64):
     ballots = np.zeros((2, 3, 3), dtype)
     for rule in (Plurality(), RunOff(), Tournament()):
         rule.certify(ballots, reach=REACH).survives(1, 1)
+        rule.prediction_set(ballots)
     TopK(1).certify(ballots, [0, 0], reach=REACH).survives(1, 1)
 Median().certify(np.zeros((2, 3)), np.zeros(2), np.zeros(2), reach=REACH)
 certify_collective(np.zeros((2, 3, 3)), 1, "plurality")

@@ -11,7 +11,7 @@ that nothing can change the prediction.
 
 ``..._losses`` write a decision out as gaps: what corrupting each submodel costs the prediction
 against each opponent, and what it can afford; ``reach_radius`` counts in units that reach several
-submodels each.
+submodels each. ``..._labels`` find the labels that an attack of a given size can bring about.
 
 Soundness: all arithmetic on gaps is integer. Only a margin is computed in float64, and rounded once
 per pair of labels. No kernel may start threads (``parallel=True``) or sum floating-point gaps.
@@ -30,6 +30,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Q = 127  # a full vote in a duel with a margin (1 without)
 FAR = 2**62  # beyond every gap
 FEW = 64  # values that are sorted by insertion
+STAYING = 4  # labels that are tried as one that stays ahead
 
 
 def _compile(function: F) -> F:
@@ -651,6 +652,187 @@ def topk_frontier(ballots: Array, k: int, labels: Array, idle: Array, radius: Ar
                 counts[y] -= m > 0
                 least = min(least, _topk_radius(counts, y, k, idle[i], lead))
             radius[i, m] = max(-1, least)
+
+
+# ---- label sets: what an attack of a given size can bring about ----
+#
+# ``kernel(ballots, setting, attackable, idle, most, possible)`` sets ``possible[i, z]`` to False
+# where no attack on at most ``most`` submodels makes z the label of row i. ``attackable[i, t]``:
+# whether an attacker can reach submodel t; ``idle[i]`` further submodels, which do not vote now,
+# can be made to.
+
+
+@_compile
+def plurality_labels(
+    ballots: Array, unused: int, attackable: Array, idle: Array, most: int, possible: Array
+) -> None:
+    """Exact: all corrupted submodels vote z, taken first from the labels ahead of it."""
+    n_rows, n_submodels, n_labels = ballots.shape
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    loose = np.empty(n_labels, np.int64)  # votes that can be taken from each label
+    for i in range(n_rows):
+        _count_votes(ballots[i], votes, counts)
+        loose[:] = 0
+        for t in range(n_submodels):
+            loose[votes[t]] += attackable[i, t]
+        for z in range(n_labels):
+            k = min(most, idle[i] + loose.sum() - loose[z])
+            needed = 0
+            for u in range(n_labels):
+                if u != z:
+                    need = max(0, counts[u] + (u < z) - counts[z] - k)
+                    needed += need if need <= loose[u] else k + 1
+            possible[i, z] = needed <= k
+
+
+@_compile
+def runoff_labels(
+    ballots: Array, unused: bool, attackable: Array, idle: Array, most: int, possible: Array
+) -> None:
+    """z needs a label w to be in round 2 with, and to beat there.
+
+    Of m corrupted submodels b vote w and the others z; the other labels must lose their surplus
+    over both, and who votes w scores it no lower than z, which costs z 1 or 2 in the duel. Which
+    submodels are corrupted is chosen anew for votes and duel: an upper bound.
+    """
+    n_rows, n_submodels, n_labels = ballots.shape
+    votes = np.empty(n_submodels, np.int64)
+    counts = np.empty(n_labels, np.int64)
+    worth = np.empty(3, np.int64)  # submodels by what winning them over adds to the duel
+    for i in range(n_rows):
+        row = ballots[i]
+        _count_votes(row, votes, counts)
+        for z in range(n_labels):
+            found = n_labels == 1
+            for w in range(n_labels):
+                if w == z or found:
+                    continue
+                worth[:] = 0
+                worth[1] = idle[i]
+                gap = -np.int64(w < z)
+                for t in range(n_submodels):
+                    side = np.int64(row[t, z] > row[t, w]) - np.int64(row[t, z] < row[t, w])
+                    gap += side
+                    worth[1 - side] += attackable[i, t]
+                m = min(most, worth.sum())
+                twos = min(m, worth[2])
+                gap += 2 * twos + min(m - twos, worth[1])
+                for b in range(m + 1):
+                    if gap - b * (1 + (w > z)) < 0:
+                        break
+                    needed = 0
+                    for u in range(n_labels):
+                        if u != z and u != w:
+                            over_z = counts[u] + (u < z) - counts[z] - (m - b)
+                            over_w = counts[u] + (u < w) - counts[w] - b
+                            needed += max(0, over_z, over_w)
+                    if needed <= m:
+                        found = True
+                        break
+            possible[i, z] = found
+
+
+@_compile
+def tournament_labels(
+    ballots: Array,
+    setting: tuple[float, Array],
+    attackable: Array,
+    idle: Array,
+    most: int,
+    possible: Array,
+) -> None:
+    """z is impossible if some label y stays ahead of it; only the best few y are tried."""
+    n_rows, n_submodels, n_labels = ballots.shape
+    margin, head_start = setting
+    full_vote = Q if margin > 0 else 1
+    duels = np.zeros((n_labels, n_labels, n_submodels), np.int64)
+    gaps = np.zeros((n_labels, n_labels), np.int64)
+    gains = np.empty(n_submodels + most, np.int64)
+    tried = np.empty(n_labels, np.bool_)
+    for i in range(n_rows):
+        row = ballots[i]
+        for y in range(n_labels):
+            for z in range(y + 1, n_labels):
+                gap = head_start[y] - head_start[z]
+                for t in range(n_submodels):
+                    if margin > 0:
+                        vote = np.int64(_duel_vote(row[t, y], row[t, z], margin))
+                    else:
+                        vote = np.int64(row[t, y] > row[t, z]) - np.int64(row[t, y] < row[t, z])
+                    duels[y, z, t], duels[z, y, t] = vote, -vote
+                    gap += vote
+                gaps[y, z], gaps[z, y] = gap, -gap
+        tried[:] = False
+        possible[i] = True
+        n_idle = min(idle[i], most)
+        for _ in range(min(n_labels, STAYING)):
+            y, best = -1, -FAR
+            for z in range(n_labels):
+                if not tried[z]:
+                    worst = FAR
+                    for w in range(n_labels):
+                        if w != z:
+                            worst = min(worst, gaps[z, w])
+                    if y < 0 or worst > best:
+                        y, best = z, worst
+            tried[y] = True
+            for z in range(n_labels):
+                if z != y and possible[i, z]:
+                    possible[i, z] = not _stays_ahead(
+                        y, z, duels, gaps, attackable[i], n_idle, most, full_vote, gains
+                    )
+
+
+@_compile
+def _stays_ahead(
+    y: int,
+    z: int,
+    duels: Array,
+    gaps: Array,
+    attackable: Array,
+    n_idle: int,
+    most: int,
+    full_vote: int,
+    gains: Array,
+) -> bool:
+    """Tell whether y is ahead of z after every attack, each in its worst duel.
+
+    z overtakes y only if, for y's worst duel, with some w0, all duels of z become as good: for
+    every w0 there must be one that cannot. A submodel adds ``2 Q + s(y, w0) - s(z, w)`` at most.
+    """
+    n_labels, n_submodels = duels.shape[1:]
+    for first in range(n_labels):
+        w0 = (z + first) % n_labels  # z itself first: there y falls most easily
+        if w0 == y:
+            continue
+        blocked = False
+        for second in range(n_labels):
+            w = (y + second) % n_labels
+            if w == z:
+                continue
+            need = gaps[y, w0] - gaps[z, w] + (y < z)
+            if need <= 0:
+                continue
+            if need > 4 * full_vote * most:
+                blocked = True
+                break
+            n_gains, total = n_idle, 2 * full_vote * n_idle
+            gains[:n_idle] = 2 * full_vote
+            for t in range(n_submodels):
+                if attackable[t]:
+                    gains[n_gains] = 2 * full_vote + duels[y, w0, t] - duels[z, w, t]
+                    total += gains[n_gains]
+                    n_gains += 1
+            if total >= need and n_gains > most:
+                _sort_descending(gains[:n_gains])
+                total = gains[:most].sum()
+            if total < need:
+                blocked = True
+                break
+        if not blocked:
+            return False
+    return True
 
 
 # ---- one attacker, many rows ----

@@ -672,6 +672,91 @@ def certified_alarms(
     )
 
 
+# ---- label sets ----
+
+
+class SetCurve(NamedTuple):
+    """Certified label sets at every radius: how often they hold the truth, and how large they are.
+
+    Attributes
+    ----------
+    coverage : array of float, shape (n_radii,)
+        The share of rows whose true label is in the set, whatever else is.
+    size : array of float, shape (n_radii,)
+        The mean number of labels in a set.
+
+    See Also
+    --------
+    label_set_curve : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.metrics import label_set_curve
+    >>> curve = label_set_curve([0, 1], [[[True, False], [True, False]], np.ones((2, 2), bool)])
+    >>> curve.coverage.tolist(), curve.size.tolist()
+    ([0.5, 1.0], [1.0, 2.0])
+    """
+
+    coverage: Array
+    size: Array
+
+
+def label_set_curve(
+    y: ArrayLike, sets: Sequence[ArrayLike], classes: ArrayLike | None = None
+) -> SetCurve:
+    """Compute the coverage and the mean size of label sets, for each of several radii.
+
+    The coverage at radius 0 is the accuracy. It rises with the radius because the sets grow: good
+    sets stay small. It is counted on these rows and nothing is proven about others; what is
+    certified is that no attack brings about a label outside of a row's set.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels.
+    sets : sequence of arrays of bool, each of shape (n_samples, n_classes)
+        What ``prediction_set`` returned for these rows at each radius.
+    classes : array-like of shape (n_classes,), optional
+        The labels in the order of the columns: ``clf.classes_``. By default 0, 1, ...
+
+    Returns
+    -------
+    SetCurve
+        One entry for each of ``sets``. A row whose label is not among the classes is not covered.
+
+    See Also
+    --------
+    partita.FeaturePartitionClassifier.prediction_set : Makes the sets.
+    certified_accuracy_curve : Rows whose set is the true label alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.metrics import label_set_curve
+    >>> from partita.rules import prediction_set
+    >>> ballots = np.eye(3)[[[0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 1]]]
+    >>> sets = [prediction_set(ballots, "plurality", radius) for radius in (0, 1, 2)]
+    >>> curve = label_set_curve([1, 0], sets)
+    >>> curve.coverage.tolist(), curve.size.tolist()
+    ([0.5, 1.0, 1.0], [1.0, 1.5, 2.0])
+    """
+    labels, at_radii = array_of("y", y), [array_of("sets", one, np.bool_) for one in sets]
+    n_classes = at_radii[0].shape[-1] if at_radii else 0
+    names = np.arange(n_classes) if classes is None else array_of("classes", classes)
+    if not at_radii or not len(labels):
+        raise InputError("sets covers no rows: give label sets of at least one row and radius")
+    for one in at_radii:
+        if one.shape != (len(labels), len(names)):
+            raise InputError(
+                f"sets holds an array of shape {one.shape}: expected {(len(labels), len(names))}, "
+                "a truth value for each row of y and each class"
+            )
+    truth = labels[:, None] == names[None, :]
+    covered = [np.mean((one & truth).any(axis=1)) for one in at_radii]
+    return SetCurve(np.array(covered), np.array([one.sum(axis=1).mean() for one in at_radii]))
+
+
 # ---- what a proof is about ----
 
 

@@ -7,7 +7,7 @@ with :func:`certify`.
 from ..certificates import BoundStatement, LabelStatement, Statement, bounds_around
 from ._agreement import Agreement, PooledLabels, PooledRule, PooledValues, blocks, supersets
 from ._base import GapRule, Rule, as_ballots, vote_shares
-from ._certify import RULES, certify, named_rule, rule_of
+from ._certify import RULES, certify, named_rule, prediction_set, rule_of
 from ._gate import Gated, check_gate
 from ._median import Median
 from ._overlap import Reach, solve_cover
@@ -25,4 +25,5 @@ __all__ = [
     "Tournament",
     "certify",
     "named_rule",
+    "prediction_set",
 ]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import kernels
-from .._support import Array
+from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
@@ -197,6 +197,61 @@ class Rule(Settings):
         """
         checked = as_ballots(ballots)
         return self._certified(self.decision(checked), checked, reach, cover, time_limit)
+
+    def prediction_set(
+        self, ballots: ArrayLike, radius: int = 1, reach: ArrayLike | None = None
+    ) -> Array:
+        """List the labels that an attack of a given size may bring about.
+
+        Whatever the attacker does, the decision about a row is one of its labels. They hold the
+        prediction, which stands alone where the certified radius is at least ``radius``; a larger
+        radius never gives fewer labels. Exact for :class:`Plurality` where every unit reaches one
+        submodel; for other rules there may be labels that no attack brings about (theory, section
+        13).
+
+        Parameters
+        ----------
+        ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
+            Every submodel's score for every class.
+        radius : int, default=1
+            How many submodels (units, with ``reach``) the attacker owns.
+        reach : array-like of bool, shape (n_units, n_submodels), optional
+            Which submodels each unit reaches, where units overlap. By default that of the ballots.
+
+        Returns
+        -------
+        array of bool, shape (n_samples, n_classes)
+            Which labels belong to each row's set.
+
+        See Also
+        --------
+        partita.metrics.label_set_curve : How often the truth is in the sets, and their mean size.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from partita.rules import Plurality
+        >>> ballots = np.eye(3)[[[0, 0, 0, 1, 1, 2], [0, 0, 0, 0, 0, 1]]]
+        >>> Plurality().prediction_set(ballots, radius=1).tolist()
+        [[True, True, False], [True, False, False]]
+        """
+        if self.needs_labels:
+            raise InputError(
+                f"{self!r} has no label sets, as its radius is about given labels: use another rule"
+            )
+        checked = as_ballots(ballots)
+        check_whole("radius", radius, 0)
+        proof = self.certify(checked, reach=reach)
+        size = min(int(radius), proof.counts.total)
+        possible: Array = np.arange(checked.shape[2]) == proof.prediction[:, None]
+        rows = np.flatnonzero(proof.radius < size)
+        if len(rows):
+            possible[rows] |= self._possible_labels(checked[rows], Reach.of(checked, reach), size)
+        return possible
+
+    def _possible_labels(self, ballots: Ballots, reach: Reach, radius: int) -> Array:
+        """Return the labels that an attack may bring about where the certificate does not hold."""
+        return np.ones((len(ballots), ballots.shape[2]), dtype=bool)
 
     def _certified(
         self,
@@ -433,6 +488,28 @@ def run_kernel(
     return Certificates(
         prediction, radius, None if without else runner_up, Counts("submodels", ballots.shape[1])
     )
+
+
+def possible_labels(
+    rule: Rule,
+    kernel: str,
+    ballots: Ballots,
+    most: tuple[Reach, int],
+    setting: kernels.Setting,
+    shift: Array | None = None,
+) -> Array:
+    """Run the kernel of label sets on checked ballots: what so many units of a reach can do."""
+    reach, radius = most
+    n_reached, attackable = reach.most_reached(radius), reach.groups.any(axis=0)
+    possible = np.ones((len(ballots), ballots.shape[2]), dtype=bool)
+    for rows, number, order, own in voters(rule, ballots):
+        if number:  # where nobody votes nothing is excluded
+            reached = attackable[order]
+            idle = (attackable.sum() - reached.sum(axis=1)) * is_detected(ballots)
+            possible[rows] = kernels.possible_labels(
+                kernel, own, setting, reached, idle, n_reached, shift
+            )
+    return possible
 
 
 def count_units(proof: Certificates, reach: Reach, radius: Array) -> Certificates:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
+from .._support import Array
 from ..ballots import Ballots
 from ..certificates import Certificates
 from ..errors import InputError
@@ -141,3 +142,55 @@ def certify(
         )
     proof = chosen.certify(ballots, reach=reach, cover=cover, time_limit=time_limit)
     return replace(proof, note=note)
+
+
+def prediction_set(
+    ballots: ArrayLike,
+    rule: str | Rule | None = None,
+    radius: int = 1,
+    reach: ArrayLike | None = None,
+) -> Array:
+    """List the labels that an attack of a given size may bring about, for ballots from anywhere.
+
+    Parameters
+    ----------
+    ballots : Ballots or array-like of shape (n_samples, n_submodels, n_classes)
+        Each submodel's score for each class.
+    rule : {"plurality", "runoff", "tournament"} or Rule, optional
+        How the ballots decide. Required for an array; ballots of a fitted model bring their rule.
+    radius : int, default=1
+        How many submodels (units, with ``reach``) the attacker owns.
+    reach : array-like of bool, shape (n_units, n_submodels), optional
+        Which submodels each unit reaches, where units overlap. By default that of the ballots.
+
+    Returns
+    -------
+    array of bool, shape (n_samples, n_classes)
+        Which labels belong to each row's set.
+
+    Raises
+    ------
+    InputError
+        If the ballots have the wrong shape or are not finite, or if the rule has no label sets.
+
+    See Also
+    --------
+    certify : The prediction and the radius up to which it stands alone.
+    partita.metrics.label_set_curve : How often the truth is in the sets, and their mean size.
+
+    References
+    ----------
+    Theory, section 13.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partita.rules import prediction_set
+    >>> ballots = np.eye(3)[[[0, 0, 0, 1, 1, 2]]]
+    >>> [prediction_set(ballots, "plurality", radius).tolist() for radius in (0, 1, 2)]
+    [[[True, False, False]], [[True, True, False]], [[True, True, True]]]
+    """
+    chosen, _ = rule_of(ballots, rule)
+    if isinstance(chosen, Median | PooledValues):
+        raise InputError(f"rule is {chosen!r}, which decides numbers: use rule.interval(votes, r)")
+    return chosen.prediction_set(ballots, radius, reach)

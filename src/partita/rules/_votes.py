@@ -22,10 +22,12 @@ from ._base import (
     Rule,
     as_ballots,
     mean_scores,
+    possible_labels,
     run_kernel,
     softmax,
     vote_shares,
 )
+from ._overlap import Reach
 from ._silence import decision_of_voters
 
 # What fit uses where scores are log-probabilities; chosen on validation rows
@@ -77,6 +79,9 @@ class Plurality(GapRule):
     def _gaps(self, scores: Array, *bounds: Array) -> kernels.Gaps:
         return kernels.gaps("plurality", scores, 0)
 
+    def _possible_labels(self, ballots: Ballots, reach: Reach, radius: int) -> Array:
+        return possible_labels(self, "plurality", ballots, (reach, radius), 0)
+
 
 @dataclass(eq=False, repr=False)
 class RunOff(Rule):
@@ -125,6 +130,9 @@ class RunOff(Rule):
 
     def _frontier(self, scores: Array, idle: int, *about: Array) -> Array:
         return kernels.runoff_frontier(scores, scores.shape[1] - 1)
+
+    def _possible_labels(self, ballots: Ballots, reach: Reach, radius: int) -> Array:
+        return possible_labels(self, "runoff", ballots, (reach, radius), False)
 
 
 @dataclass(eq=False, repr=False)
@@ -325,6 +333,11 @@ class Tournament(GapRule):
         n_labels = scores.shape[2]
         shift = self._shift(n_labels)
         return kernels.gaps("tournament", scores, self._setting(n_labels), shift)
+
+    def _possible_labels(self, ballots: Ballots, reach: Reach, radius: int) -> Array:
+        n_labels = ballots.shape[2]
+        setting, shift = self._setting(n_labels), self._shift(n_labels)
+        return possible_labels(self, "tournament", ballots, (reach, radius), setting, shift)
 
     def _has_head_starts(self, n_labels: int) -> bool:
         return len(np.unique(self.head_start(n_labels))) > 1
