@@ -12,7 +12,7 @@ import pytest
 from partita.ballots import Ballots
 from partita.errors import InputError
 from partita.kernels import compiled
-from partita.rules import Gated, Plurality, PooledLabels, TopK, Tournament
+from partita.rules import Gated, Plurality, PooledLabels, RunOff, TopK, Tournament
 from tests.exhaustive import attacker, left_out_attacker, numpy_kernels, silent_attacker, test_gate
 from tests.exhaustive.cases import DECISIONS, random_reach, rows_and_reaches
 from tests.exhaustive.silent_attacker import with_abstentions
@@ -121,6 +121,38 @@ def test_sets_of_rows_with_silence(rule, detected):
             found, needless = found + more[0], needless + more[1]
     print(f"{given!r}: {needless} labels too many beside {found}")
     assert needless <= (0 if isinstance(given, Plurality) else NEEDLESS * found)
+
+
+@pytest.mark.parametrize("detected", [False, True], ids=["declared", "detected"])
+@pytest.mark.parametrize("rule", RULES[:4], ids=repr)
+def test_sets_where_units_overlap_and_submodels_abstain(rule, detected):
+    """Among them submodels out of reach, which keep their votes."""
+    decide = DECISIONS[type(rule)]
+    rng = np.random.default_rng(10)
+    for row, reach in rows_and_reaches(10, 120, most_submodels=5):
+        absent = rng.random(len(row)) < 0.4
+        quiet = np.where(absent[:, None], np.nan, row)
+
+        def truth(size, row=row, reach=reach, absent=absent):
+            return {
+                int(label)
+                for lies, _ in silent_attacker.union_cases(reach, min(size, len(reach)), 0)
+                for label in silent_attacker.outcomes(
+                    row, lies & (detected | ~absent), absent, decide, 0.0, 1, may_fake=detected
+                )
+            }
+
+        ballots = with_abstentions(quiet[None], detected, one_hot(1, 3))
+        check_sets(rule, ballots, range(1, len(reach) + 2), truth, reach)
+
+
+def test_who_votes_for_the_other_label_of_round_two_may_side_with_neither():
+    """A liar lifts label 0 into round 2 by scoring it as high as label 1, which then wins there."""
+    row = [[1, 0, 2], [1, 2, 2], [0, 0, 2], [2, 2, 2], [0, 2, 2], [1, 0, 2]]
+    ballots = np.array([row], dtype=float)
+    one_liar = reachable(ballots[0], attacker.runoff, 0.0, np.eye(6, dtype=bool), 1)
+    assert one_liar == {0, 1, 2}
+    assert RunOff().prediction_set(ballots, 1).all()
 
 
 @pytest.mark.parametrize("margin", [0.0, MARGIN])

@@ -243,7 +243,7 @@ class Rule(Settings):
         check_whole("radius", radius, 0)
         proof = self.certify(checked, reach=reach)
         size = min(int(radius), proof.counts.total)
-        possible: Array = np.arange(checked.shape[2]) == proof.prediction[:, None]
+        possible = np.asarray(np.arange(checked.shape[2])[None] == proof.prediction[:, None])
         rows = np.flatnonzero(proof.radius < size)
         if len(rows):
             possible[rows] |= self._possible_labels(checked[rows], Reach.of(checked, reach), size)
@@ -500,7 +500,7 @@ def possible_labels(
 ) -> Array:
     """Run the kernel of label sets on checked ballots: what so many units of a reach can do."""
     reach, radius = most
-    n_reached, attackable = reach.most_reached(radius), reach.groups.any(axis=0)
+    n_reached, attackable = reach.most_reached(radius), np.asarray(reach.groups.any(axis=0))
     possible = np.ones((len(ballots), ballots.shape[2]), dtype=bool)
     for rows, number, order, own in voters(rule, ballots):
         if number:  # where nobody votes nothing is excluded
