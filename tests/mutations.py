@@ -1735,8 +1735,8 @@ BUGS = [
     Bug(
         "label sets: overlapping units reach one submodel each",
         "rules/_base.py",
-        "n_reached, attackable = reach.most_reached(radius), reach",
-        "n_reached, attackable = radius, reach",
+        "n_reached, attackable = reach.most_reached(radius), np",
+        "n_reached, attackable = radius, np",
         (LABEL_SETS,),
     ),
     Bug(
