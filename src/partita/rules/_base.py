@@ -505,7 +505,7 @@ def possible_labels(
     for rows, number, order, own in voters(rule, ballots):
         if number:  # where nobody votes nothing is excluded
             reached = attackable[order]
-            idle = (attackable.sum() - reached.sum(axis=1)) * is_detected(ballots)
+            idle = (attackable.sum() - reached.sum(axis=1)) * ballots.silence_detected
             possible[rows] = kernels.possible_labels(
                 kernel, own, setting, reached, idle, n_reached, shift
             )
