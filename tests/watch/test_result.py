@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
 from partita.watch import Alarm, learn_usual, watch
-from partita.watch._result import MOST_POINTS, Trace
+from partita.watch._watcher import MOST_POINTS, Trace
 
 
 @pytest.fixture(scope="module")

@@ -273,7 +273,7 @@ def _summary(
         "rule": repr(model.rule_.without_fitted_state()),
         "gate": model.gate_,
         "reference": None if training.reference is None else training.reference.about(),
-        "labels": model.classes_.tolist() if hasattr(model, "classes_") else None,
+        "labels": model.classes_.tolist() if model.task == "classification" else None,
         "failed_submodels": len(model.failures_) if in_memory else None,
         "warnings": list(model.warnings_),
         "one_hot_families": families,
@@ -295,7 +295,8 @@ def _show(
             "One submodel sees all units, so no radius above 0 can be proven: a proof needs at "
             "least three units."
         )
-    labels = f"{len(model.classes_)} labels" if hasattr(model, "classes_") else "numbers"
+    has_labels = model.task == "classification"
+    labels = f"{len(model.classes_)} labels" if has_labels else "numbers"
     fitted = f"{model.n_fitted} submodels" if model.n_fitted > 1 else "one model"
     print_line(
         f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "

@@ -195,8 +195,7 @@ def _quality(quality: JsonObject, failed: int) -> JsonObject:
         found["constant"] = {"answer": answer, "share": float(found["constant"]["share"])}
     counts: JsonObject = {"predicted": None, "precision": [], "kept": []}
     found["recall"] = [counts | one for one in found["recall"]]
-    plain: JsonObject = json_value(found)
-    return plain
+    return dict(json_value(found))
 
 
 def _curves(certified: CertifiedTable, proof: Certificates | None) -> list[JsonObject]:

@@ -137,14 +137,17 @@ def price_of(facts: JsonObject) -> str:
 
 def _share_at(facts: JsonObject, r: int, share: float) -> JsonObject:
     known = facts["known_truth"]
-    return {
-        "title": "What is proven" if r else "With nobody attacking",
-        "number": percent(share),
+    return _statement(r, percent(share), _sentence(facts, r, share)) | {
         "error": sampling_error(share, facts["n_rows"]) if known or r else "",
-        "sentence": _sentence(facts, r, share),
         "beaten": _beaten(facts["quality"]["constant"], share) if known else "",
         "collective": _collective(facts, r),
     }
+
+
+def _statement(r: int, shown: str, sentence: str) -> JsonObject:
+    title = "What is proven" if r else "With nobody attacking"
+    found = {"title": title, "number": shown, "sentence": sentence}
+    return found | dict.fromkeys(("error", "beaten", "collective"), "")
 
 
 def _sentence(facts: JsonObject, r: int, share: float) -> str:
@@ -192,13 +195,7 @@ def _collective(facts: JsonObject, r: int) -> str:
 
 def _width_at(facts: JsonObject, r: int, width: float) -> JsonObject:
     half = f"half of the {facts['n_rows']:,} predictions stay inside of"
-    return {
-        "title": "What is proven" if r else "With nobody attacking",
-        "number": number(width),
-        "error": "",
-        "sentence": f"The width of the interval that {half}, {_whatever(facts, r)}."
-        if r
-        else f"With nobody attacking, every prediction is one value. {UNPROVEN}",
-        "beaten": "",
-        "collective": "",
-    }
+    sentence = f"With nobody attacking, every prediction is one value. {UNPROVEN}"
+    if r:
+        sentence = f"The width of the interval that {half}, {_whatever(facts, r)}."
+    return _statement(r, number(width), sentence)

@@ -199,8 +199,7 @@ def _resolved(ensemble: Ensemble, rule: Rule, y_train: object) -> Rule:
                 "ensemble's rule does not have"
             )
     labels = None if y_train is None else array_of("y_train", y_train)
-    resolved: Rule = ensemble.resolve_rule(rule, ensemble.unfitted_submodel(), labels)
-    return resolved
+    return ensemble.resolve_rule(rule, ensemble.unfitted_submodel(), labels)
 
 
 def _score(certified: CertifiedTable, radius: int, score: str | tuple[str, object]) -> float:

@@ -20,8 +20,7 @@ from ..store import read_rates, write_rates
 from ..tables import CsvOptions, File, sha256_of
 from ..workflow import PredictionTable, StoredModel, open_prediction_table
 from ._rates import ReferenceRates, rates_of
-from ._result import WatchResult
-from ._watcher import Watcher
+from ._watcher import Watcher, WatchResult
 
 AT_ONCE = 20_000  # rows
 ANEW = "restore it, or give another file, with which a new budget of false alarms begins"

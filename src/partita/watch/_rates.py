@@ -129,8 +129,7 @@ class ReferenceRates:
         dict
             For :meth:`from_dict`.
         """
-        found: JsonObject = json_value(vars(self))
-        return found
+        return dict(json_value(vars(self)))
 
     @classmethod
     def from_dict(cls, found: JsonObject) -> Self:

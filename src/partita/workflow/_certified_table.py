@@ -72,7 +72,7 @@ class CertifiedTable:
         tolerance: float | None = None,
         relative: float | None = None,
         truth: Array | None = None,
-        silent: Any = None,
+        silent: object = None,
         **more: Any,
     ) -> Self:
         """Cast the ballots for the rows of X; ``silent``: as ``certify`` takes it."""
@@ -626,11 +626,9 @@ class Summary:
 
     def _ahead_in_recall(self, radius: int) -> str:
         """Describe a model that is behind a constant in accuracy, but not in mean recall."""
-        balanced = self.balanced()
-        if not balanced:
-            return ""
+        recall, balanced = self.recall(), self.balanced()
         here = balanced[radius] if radius < len(balanced) else 0.0
-        chance = 1 / len(self.recall())
+        chance = 1 / len(recall) if recall else 1.0
         if here <= chance:
             return ""
         return (
