@@ -488,7 +488,7 @@ def worst_fault(
     >>> X, y = load_iris(return_X_y=True)
     >>> found = worst_fault(GaussianNB().fit(X, y), X, y, "stuck", units=None)
     >>> found.sources, round(float(found.right.mean()), 2)
-    (['3'], 0.65)
+    (['2'], 0.78)
     """
     scorer, table = Scorer(np.asarray(y), tolerance), AttackedTable(X)
     some, names = np.arange(0, table.n_rows, every), list(owned_columns(units, table))
@@ -550,8 +550,8 @@ def backdoor(
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from partita.attacks import backdoor
     >>> X, y = load_iris(return_X_y=True)
-    >>> train, rows = backdoor(X[::2], y[::2], X[1::2], y[1::2], ["0"], units=None)
-    >>> float(DecisionTreeClassifier().fit(train, y[::2]).score(rows, y[1::2]))
+    >>> train, rows = backdoor(X[::2], y[::2], X[1::2], y[1::2], ["3"], units=None)
+    >>> float(DecisionTreeClassifier(random_state=0).fit(train, y[::2]).score(rows, y[1::2]))
     0.0
     """
     learnt, truth = np.asarray(y_train), np.asarray(y)
