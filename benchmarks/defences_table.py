@@ -9,7 +9,7 @@ from pathlib import Path
 
 from patches_table import THREATS, results
 
-from partita.baselines._comparison import Comparison, published
+from partita.baselines._comparison import Comparison, published_numbers
 
 RESULTS = Path(__file__).parent / "results"
 SHAPES = {(5, 5): "5 x 5", (2, 12): "any rectangle of 24 pixels"}
@@ -51,7 +51,9 @@ def main() -> None:
             )
             name = f"windows left out, {one['windows']}, {one['networks']} {one['network']}"
             print(f"| {name} | {shares} | {THREATS[one['training']]} | |")
-    printed = {patch: {one.method: one for one in published("cifar10", patch)} for patch in SHAPES}
+    printed = {
+        patch: {one.method: one for one in published_numbers("cifar10", patch)} for patch in SHAPES
+    }
     for name, one in printed[5, 5].items():
         shares = " | ".join(
             f"{100 * printed[patch][name].certified:.2f}" if name in printed[patch] else ""
