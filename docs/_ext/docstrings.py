@@ -22,6 +22,7 @@ SECTIONS = {
     "10": "leaving-out",
     "11": "silence",
     "12": "fallback",
+    "13": "label-sets",
 }
 REFERENCE = re.compile(r"\b[Tt]heory, sections?((?:,| and| to)? \d+\b)+")
 
