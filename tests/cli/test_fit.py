@@ -379,7 +379,7 @@ def test_one_hot_families_are_offered_as_units(partita, tmp_path):
         "--overwrite",
     )
     _, out, _ = partita(*fit)
-    assert "Whoever owns the raw column owns all of them" in out
+    assert "The owner of the raw column owns all of them" in out
     (tmp_path / "units.toml").write_text(as_units_toml(families))
     assert as_units_toml(families) in out
     _, out, _ = partita(*fit, "--units", tmp_path / "units.toml")

@@ -56,7 +56,7 @@ def test_strategies_by_name():
 def test_strategies_for_images_need_pixels():
     with pytest.raises(InputError, match=r"partition='spiral' needs image_shape="):
         choose("spiral", 4)
-    with pytest.raises(InputError, match="deals out pixels, but the units are not"):
+    with pytest.raises(InputError, match="assigns pixels, but the units are not"):
         choose("patch", 4, image_shape=(4, 4, 1))
 
 

@@ -47,7 +47,7 @@ def test_the_slider_changes_the_numbers(visit, cancer, page_of_cancer):
     for _ in range(20):
         page.keyboard.press("ArrowLeft")
     assert page.locator("#radius-value").inner_text() == "0"
-    assert "with nobody attacking" in page.locator("#sentence").inner_text()
+    assert "without an attack" in page.locator("#sentence").inner_text()
 
 
 def test_a_click_into_the_curve_moves_the_slider(visit, page_of_cancer):

@@ -97,7 +97,7 @@ def test_accuracy_without_an_attack_is_not_called_proven(scripted, visit):
     facts = gather(CertifiedTable.of(clf, X[1::2], truth=y[1::2].to_numpy()), title="One")
     assert facts["curves"][0]["share"][1] == 0
     page = visit(render(facts), java_script_enabled=scripted)
-    assert page.locator("#proven-title").inner_text() == "With nobody attacking"
+    assert page.locator("#proven-title").inner_text() == "Without an attack"
     assert page.locator("#radius-value").inner_text() == "0"
     assert "Nothing is proven at r = 0" in page.locator("#sentence").inner_text()
 

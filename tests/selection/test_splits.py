@@ -298,9 +298,7 @@ def test_days_of_a_weather_table_are_seen_to_be_ordered(tmp_path):
     training = open_training(tmp_path / "w.parquet", "warm", UnitsFile(ignore=["DATE"]))
     found = choose_table(training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE))
     assert "Rows look ordered in time (by 'DATE')" in found.warnings[0]
-    assert (
-        choose_table(training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE, last=0.2))[
-            "warnings"
-        ]
-        == []
+    last = choose_table(
+        training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE, last=0.2)
     )
+    assert last.warnings == []

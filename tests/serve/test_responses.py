@@ -85,7 +85,7 @@ def test_the_training_table_is_trusted_where_units_are_masked():
     app = serve.make_app(model)
     told = strict(ask(app, {"rows": rows_of(CANCER[:50])}))
     assert told["proves"] == (
-        "the prediction stays the same, if nobody has touched the training table"
+        "the prediction stays the same, if no attacker has touched the training table"
     )
     assert told["counts"]["trusted"] == ["mean texture", "the training table"]
     assert [row["radius"] for row in told["rows"]] == model.certify(CANCER[:50]).radius.tolist()

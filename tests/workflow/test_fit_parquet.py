@@ -220,8 +220,7 @@ def test_a_split_learns_from_the_rows_of_one_value(table, tmp_path):
     [
         (
             {"split": ("c1", float(np.float32(17.77)))},
-            "split names the column 'c1', and whoever writes it would choose the rows of every "
-            "submodel",
+            "split names the column 'c1', and its owner would choose the rows of every submodel",
         ),
         ({"split": ("y", "benign")}, "split names the target 'y'"),
         ({"split": ("where", "train")}, "split names the column 'where', which"),

@@ -78,7 +78,7 @@ def test_what_a_model_remembers_of_its_data(path):
     ("column", "units", "message"),
     [
         ("y", UnitsFile(), "split names the target 'y'"),
-        ("part", UnitsFile(), "whoever writes it would choose the rows of every submodel"),
+        ("part", UnitsFile(), "its owner would choose the rows of every submodel"),
         ("part", UnitsFile(ignore=["part"]), None),
         ("part", UnitsFile(trusted=["part"]), None),
     ],

@@ -14,7 +14,7 @@ from ..errors import InputError, SoundnessError
 from ._attacked_table import AttackedTable
 
 DROPS_ROWS = (
-    "step {step!r} drops rows because of a value in column {column!r}, so whoever owns that "
+    "step {step!r} drops rows because of a value in column {column!r}, so the owner of that "
     "column chooses the training rows of every submodel: keep the rows, and fill missing values "
     "inside the submodels' estimator"
 )

@@ -272,8 +272,8 @@ class AblatedModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no 
             if given is None and not is_bytes:
                 raise InputError(
                     f"{name} is missing: unless X is an array of bytes (uint8), give the "
-                    f"{name}est value of every column, a constant that nobody can move by writing "
-                    "into the data"
+                    f"{name}est value of every column, a constant that no attacker can move by "
+                    "writing into the data"
                 )
             try:
                 bound = np.asarray(usual if given is None else given, dtype=np.float64)
@@ -326,7 +326,7 @@ class RandomizedAblationClassifier(ClassifierMixin, AblatedModel):  # type: igno
     rows may be wrong. The label is chosen on ``n_select`` draws, and certified on ``n_certify``
     others.
 
-    The certificate is void if whoever chose the row knew the draws (that is, the seed), or if the
+    The certificate is void if the author of the row knew the draws (that is, the seed), or if the
     model does not always predict the same for a row. Training data is trusted.
 
     Parameters

@@ -1,8 +1,8 @@
 """Several defences on the same rows in one table: what each certifies, and at what cost.
 
-Every number is measured through the method's own fit and certify; nothing here knows how a method
-works, only what its certificates cover.
-Published numbers are those of table 4 of the feature partition aggregation paper.
+Every number is measured through the method's own fit and certify; no code here depends on how a
+method works, only what its certificates cover. Published numbers are those of table 4 of the
+feature partition aggregation paper.
 """
 
 import csv

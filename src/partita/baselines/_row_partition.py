@@ -1,4 +1,4 @@
-"""RowPartitionClassifier: rows dealt out instead of columns.
+"""RowPartitionClassifier: rows are split among submodels, not columns.
 
 It is for attackers who insert and delete training rows. Deep partition aggregation (Levine and
 Feizi, 2021) gives every training row to one submodel, finite aggregation (Wang, Levine and Feizi,
@@ -391,7 +391,7 @@ class RowPartitionClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[mi
 
     See Also
     --------
-    partita.FeaturePartitionClassifier : Columns dealt out instead of rows.
+    partita.FeaturePartitionClassifier : Columns are split among submodels, not rows.
 
     References
     ----------

@@ -316,7 +316,7 @@ def _show(
         some = ", ".join(list(families)[:SHOWN_FAMILIES]) + (f" and {more} more" * (more > 0))
         print_warning(
             f"Some columns look like one-hot columns of one raw column each ({some}), and count "
-            "as separate units. Whoever owns the raw column owns all of them: put these lines "
+            "as separate units. The owner of the raw column owns all of them: put these lines "
             "into a units.toml and fit again with --units units.toml."
         )
         print_line(as_units_toml(families))

@@ -41,7 +41,7 @@ ReferenceFile = Annotated[
     str | None,
     typer.Option(
         "--reference",
-        help="A table of trusted rows, none of them in DATA: units are dealt out to submodels by "
+        help="A table of trusted rows, none of them in DATA: units are assigned to submodels by "
         "what they tell about the target there, and a sweep chooses settings on these rows alone.",
     ),
 ]

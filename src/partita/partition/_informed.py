@@ -1,4 +1,4 @@
-"""A partition that deals out information evenly, learnt from rows that the user declares trusted.
+"""A partition that spreads information evenly, learnt from rows that the user declares trusted.
 
 Nothing here looks at the values of the training table, except to warn of reference rows that are
 rows of it; no certificate depends on that. Exchanges run on one thread, so that the result does not
@@ -41,7 +41,7 @@ MISSING = np.uint64(1)  # stands for a missing cell in a row's hash
 class Informed:
     """Deal units out so that every submodel gets its share of the informative ones.
 
-    Units are ordered by their information about the target and dealt out back and forth: to
+    Units are ordered by their information about the target and assigned back and forth: to
     submodels 1..T, then T..1, and so on. Certificates are largest when all submodels are about
     equally good. A unit's information is the mutual information of its best column with the target,
     on reference rows that no attacker could touch (an audited snapshot, say). So the partition
@@ -142,7 +142,7 @@ class Informed:
         Parameters
         ----------
         units : Units
-            What is dealt out.
+            What is assigned.
         names : sequence of str
             Names of the table's columns; not used.
         n_submodels : int or "auto"

@@ -1,4 +1,4 @@
-"""Which submodel owns which units: disjoint sets or overlapping ones, and how they are dealt out.
+"""Which submodel owns which units: disjoint sets or overlapping ones, and how they are assigned.
 
 A partition depends on numbers, names, places in an image and a seed, never on feature values, or an
 attacker could move it; of values, :class:`Informed` looks at a trusted reference alone.
@@ -19,7 +19,7 @@ AUTO_SUBMODELS = 21  # chosen on validation rows (docs/results/defaults.md)
 
 @dataclass(frozen=True, repr=False)
 class Partition:
-    """Units dealt out to submodels, each unit to exactly one.
+    """Units assigned to submodels, each unit to exactly one.
 
     ``len(partition)`` is the number of submodels and ``partition[t]`` the units of submodel t.
     Immutable and hashable.
@@ -41,8 +41,8 @@ class Partition:
 
     See Also
     --------
-    partita.partition.random_partition : Units dealt out by a seeded shuffle.
-    partita.Informed : Units dealt out so that submodels are about equally good.
+    partita.partition.random_partition : Units assigned by a seeded shuffle.
+    partita.Informed : Units assigned so that submodels are about equally good.
 
     References
     ----------
@@ -419,7 +419,7 @@ def _named_partition(
         raise InputError(f"partition={partition!r} needs image_shape=(height, width, channels)")
     if len(units) != image_shape[0] * image_shape[1]:
         raise InputError(
-            f"partition={partition!r} deals out pixels, but the units are not pixels: use 'random' "
+            f"partition={partition!r} assigns pixels, but the units are not pixels: use 'random' "
             "or 'strided'"
         )
     if partition == "spiral":

@@ -145,7 +145,7 @@ def _share_at(facts: JsonObject, r: int, share: float) -> JsonObject:
 
 
 def _statement(r: int, shown: str, sentence: str) -> JsonObject:
-    title = "What is proven" if r else "With nobody attacking"
+    title = "What is proven" if r else "Without an attack"
     found = {"title": title, "number": shown, "sentence": sentence}
     return found | dict.fromkeys(("error", "beaten", "collective"), "")
 
@@ -157,12 +157,12 @@ def _sentence(facts: JsonObject, r: int, share: float) -> str:
     if facts["known_truth"]:
         near = "are right" if of_labels else f"lie {facts['criterion']['short']}"
         if r == 0:
-            return f"{of} {near} with nobody attacking. {UNPROVEN}"
+            return f"{of} {near} without an attack. {UNPROVEN}"
         return (
             f"{of} {near} and {'stay right' if of_labels else 'stay there'}, {_whatever(facts, r)}."
         )
     if r == 0:
-        return f"With nobody attacking, every prediction is what it is. {UNPROVEN}"
+        return f"Without an attack, every prediction is what it is. {UNPROVEN}"
     stay = "stay what they are" if of_labels else f"stay {_within(facts, 'their own value')}"
     return f"{of} {stay}, {_whatever(facts, r)}."
 
@@ -195,7 +195,7 @@ def _collective(facts: JsonObject, r: int) -> str:
 
 def _width_at(facts: JsonObject, r: int, width: float) -> JsonObject:
     half = f"half of the {facts['n_rows']:,} predictions stay inside of"
-    sentence = f"With nobody attacking, every prediction is one value. {UNPROVEN}"
+    sentence = f"Without an attack, every prediction is one value. {UNPROVEN}"
     if r:
         sentence = f"The width of the interval that {half}, {_whatever(facts, r)}."
     return _statement(r, number(width), sentence)

@@ -503,7 +503,7 @@ def possible_labels(
     n_reached, attackable = reach.most_reached(radius), np.asarray(reach.groups.any(axis=0))
     possible = np.ones((len(ballots), ballots.shape[2]), dtype=bool)
     for rows, number, order, own in voters(rule, ballots):
-        if number:  # where nobody votes nothing is excluded
+        if number:  # where no submodel votes no label is excluded
             reached = attackable[order]
             idle = (attackable.sum() - reached.sum(axis=1)) * ballots.silence_detected
             possible[rows] = kernels.possible_labels(

@@ -1,7 +1,7 @@
 """What a search found: every setting's accuracy and certified accuracy, and the one to take.
 
-Nothing here fits or certifies. A choice.json may come from anybody, so all that is read from it is
-checked.
+Nothing here fits or certifies. A choice.json may come from a stranger, so all that is read from it
+is checked.
 """
 
 import json

@@ -266,7 +266,7 @@ class OffsetSearch:
         Parameters
         ----------
         recall : float, default=0.0
-            The recall that is needed with nobody attacking.
+            The recall that is needed without an attack.
         precision : float, default=0.0
             The same for precision.
 

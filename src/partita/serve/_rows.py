@@ -306,7 +306,7 @@ def what_is_proven(
         stays = f"the prediction moves by at most {relative} times its absolute value"
     else:
         return None
-    return f"{stays}, if nobody has touched the training table" if if_untouched else stays
+    return f"{stays}, if no attacker has touched the training table" if if_untouched else stays
 
 
 def json_bytes(content: JsonObject) -> bytes:

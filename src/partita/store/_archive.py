@@ -4,8 +4,9 @@ A stored model is a folder, or a zip, that holds ``manifest.json`` (everything b
 plain JSON, with the sha256 of every other file) and one skops file per submodel. Networks that were
 trained jointly are one safetensors file.
 
-A stored model may come from anybody. So no file is read that lies outside the model's folder, none
-that is larger than the manifest says, and no archive that unpacks to far more than its own size.
+A stored model may come from a stranger. So no file is read that lies outside the model's folder,
+none that is larger than the manifest says, and no archive that unpacks to far more than its own
+size.
 """
 
 import hashlib

@@ -1,9 +1,9 @@
 """A fitted ensemble without its submodels, as plain data and back.
 
-A manifest may come from anybody. FIELDS says what every field holds; a number that gives a size is
-compared with what the manifest itself holds before anything is allocated or repeated by it, so that
-reading a manifest takes time and memory in proportion to its length. What follows from other fields
-(what a radius counts, the rule of an ensemble that leaves units out) is computed, not read.
+A manifest may come from a stranger. FIELDS says what every field holds; a number that gives a size
+is compared with what the manifest itself holds before anything is allocated or repeated by it, so
+that reading a manifest takes time and memory in proportion to its length. What follows from other
+fields (what a radius counts, the rule of an ensemble that leaves units out) is computed, not read.
 """
 
 import json

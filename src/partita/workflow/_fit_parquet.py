@@ -79,7 +79,7 @@ def fit_parquet(
     ignore : list of str, default=()
         Columns that are not features.
     split : (column, value), optional
-        Learn from the rows with this value only. Whoever writes the column chooses the rows of
+        Learn from the rows with this value only. The column's owner chooses the rows of
         every submodel, so it must be one of ``ignore`` or of the ensemble's ``trusted``.
     cluster : str or distributed.Client, optional
         The address of a Dask scheduler, such as "tcp://10.0.0.1:8786". By default the cores of this

@@ -46,12 +46,12 @@ BEFOREHAND = "beforehand"
 ON_REFERENCE = "on-reference"
 ON_TRAINING = "on-training"
 CHOSEN = {  # how settings came about, and what that means for a radius
-    BEFOREHAND: "Settings were fixed beforehand, as whoever fitted the model states: proofs hold "
+    BEFOREHAND: "Settings were fixed beforehand, as the author of the model states: proofs hold "
     "whatever is written into the training table.",
     ON_REFERENCE: "Settings were chosen on a trusted sample alone: proofs hold whatever is written "
     "into the training table, as long as no attacker reached the sample.",
     ON_TRAINING: "Settings were chosen on the training table: proofs hold given these settings. "
-    "Whoever writes into one training column can change what is chosen, and with it predictions "
+    "An attacker with one training column can change what is chosen, and with it predictions "
     "of any radius.",
     None: "How the settings were chosen is not recorded: proofs hold given these settings.",
 }

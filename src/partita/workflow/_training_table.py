@@ -251,7 +251,7 @@ def check_split(split: Split | None, units_file: UnitsFile, target: str) -> None
         raise InputError(f"split names the target {target!r}: choose rows by another column")
     if column not in units_file.trusted and column not in units_file.ignore:
         raise InputError(
-            f"split names the column {column!r}, and whoever writes it would choose the rows of "
+            f"split names the column {column!r}, and its owner would choose the rows of "
             "every submodel: if no attacker reaches it, list it under ignore (not a feature) or "
             "trusted (a feature that all submodels see)"
         )
