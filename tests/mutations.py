@@ -376,7 +376,7 @@ BUGS = [
     ),
     Bug(
         "one-hot names split at the last separator",
-        "partition/_units.py",
+        "partition/_partition.py",
         "return name.split(separator, 1)[0] or name",
         "return name.rsplit(separator, 1)[0] or name",
         ("tests/partition/test_units.py",),
@@ -504,7 +504,7 @@ BUGS = [
     ),
     Bug(
         "units: every submodel sees the first unit",
-        "partition/_units.py",
+        "partition/_partition.py",
         "own = chain.from_iterable(self.columns[unit] for unit in units)\n",
         "own = {*self.columns[0], *chain.from_iterable(self.columns[unit] for unit in units)}\n",
         ("tests/partition/test_units.py", "tests/partition/test_guarantee.py"),
@@ -562,7 +562,7 @@ BUGS = [
     ),
     Bug(
         "boosting: categories are numbered anew in every batch",
-        "tables/_cells.py",
+        "tables/_table.py",
         "        if not _only_texts(cells):\n",
         "        codes = _most_frequent_codes(column) or codes\n"
         "        if not _only_texts(cells):\n",
@@ -585,14 +585,14 @@ BUGS = [
     ),
     Bug(
         "store: a changed file is loaded",
-        "store/_archive.py",
+        "store/_files.py",
         'if sha256(content) != facts["sha256"]:',
         "if False:",
         ("tests/store/test_archive.py", "tests/store/test_load.py"),
     ),
     Bug(
         "store: submodels in another order",
-        "store/_load.py",
+        "store/_manifest.py",
         "sorted(numbers, key=numbers.__getitem__)",
         "sorted(numbers, key=numbers.__getitem__, reverse=True)",
         ("tests/store/test_load.py",),
@@ -620,7 +620,7 @@ BUGS = [
     ),
     Bug(
         "stored models: submodels of other columns than the manifest says",
-        "store/_load.py",
+        "store/_manifest.py",
         "if found != expected and not counted",
         "if False and not counted",
         ("tests/store/test_manifest_fuzz.py",),
@@ -679,7 +679,7 @@ BUGS = [
     ),
     Bug(
         "units: one raw name is a part of another",
-        "partition/_units.py",
+        "partition/_partition.py",
         "        if longer is not None:\n",
         "        if False:\n",
         ("tests/partition/test_units.py",),

@@ -67,8 +67,8 @@ def _sentence(exc: Exception) -> str:
 
 
 def _one_line(message: Any) -> str:
-    remote = sys.modules.get("partita.tables._remote")  # loaded if a command read a table
-    text = str(message) if remote is None else remote.name_origins(str(message))
+    files = sys.modules.get("partita.tables._files")  # loaded if a command read a table
+    text = str(message) if files is None else files.name_origins(str(message))
     return " ".join(text.split())
 
 

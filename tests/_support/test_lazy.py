@@ -20,9 +20,9 @@ assert not {"sklearn", "numba"} & set(sys.modules)
 
 def test_a_name_comes_from_its_module():
     package_getattr, package_dir = lazy_names("partita.tables")
-    import partita.tables._cells
+    import partita.tables._table
 
-    assert package_getattr("CellError") is partita.tables._cells.CellError
+    assert package_getattr("CellError") is partita.tables._table.CellError
     assert package_dir() == partita.tables.__all__
 
 

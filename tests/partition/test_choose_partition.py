@@ -8,10 +8,10 @@ from partita.partition import Overlap, random_partition, spiral_partition
 from partita.partition._partition import (
     AUTO_SUBMODELS,
     choose_partition,
+    choose_units,
     count_sets,
     partition_from_columns,
 )
-from partita.partition._units import choose_units
 
 NAMES = [f"c{k}" for k in range(13)]
 COLUMNS = choose_units(None, NAMES, (), None)

@@ -5,7 +5,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError, Units, families, pixels
-from partita.partition._units import choose_units
+from partita.partition._partition import choose_units
 
 NAMES = ["alcohol", "malic_acid", "ash", "hue", "proline", "flavanoids", "colour", "phenols"]
 LABS = {"lab A": ["alcohol", "malic_acid", "ash"], "lab B": ["hue", "proline"]}

@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError
-from partita.partition._units import Columns, check_listed
+from partita.partition._partition import Columns, check_listed
 
 CANCER, TUMOUR = load_breast_cancer(return_X_y=True)
 FRAME = pd.DataFrame(CANCER).drop(columns=[0, 3, 7])  # 27 columns, labelled 1, 2, 4, 5, 6, 8, ...

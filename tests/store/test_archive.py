@@ -6,8 +6,8 @@ import zipfile
 import pytest
 
 from partita import InputError, StoreError, store
-from partita.store import _archive
-from partita.store._archive import (
+from partita.store import _files
+from partita.store._files import (
     SUBMODEL_FILE,
     StoredFile,
     is_part,
@@ -67,7 +67,7 @@ def test_an_archive_that_explodes_is_refused_whatever_its_manifest_says(
     saved, tmp_path, monkeypatch
 ):
     """A few kilobytes that say they are 30 MB, and are."""
-    monkeypatch.setattr(_archive, "ALWAYS_UNPACKED", 2**20)
+    monkeypatch.setattr(_files, "ALWAYS_UNPACKED", 2**20)
     swap_file(saved, first_submodel(saved), b"0" * (30 * 10**6))
     path = as_zip(saved, tmp_path / "bomb.zip")
     assert path.stat().st_size < 10**5

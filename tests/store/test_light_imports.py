@@ -7,7 +7,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from partita.store._skops import without_torch
+from partita.store._files import without_torch
 
 
 @pytest.mark.long
@@ -16,7 +16,7 @@ def test_storing_imports_no_torch_and_it_can_be_found_later():
     if find_spec("torch") is None:
         pytest.skip("PyTorch is not installed")
     code = (
-        "import sys; from partita.store._skops import _skops_io; _skops_io(); "
+        "import sys; from partita.store._files import _skops_io; _skops_io(); "
         "assert 'torch' not in sys.modules; "
         "from importlib.util import find_spec; assert find_spec('torch')"
     )

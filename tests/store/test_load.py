@@ -16,8 +16,8 @@ from partita import (
     store,
 )
 from partita.rules import Median, TopK
-from partita.store._archive import submodel_name
-from partita.store._load import digest, load_with_manifest, submodel_files
+from partita.store._files import submodel_name
+from partita.store._manifest import digest, load_with_manifest, submodel_files
 from partita.tables import open_table
 
 from .models import MODELS, change_manifest, first_submodel, fitted

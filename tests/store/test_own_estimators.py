@@ -14,7 +14,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, StoreError, store
 from partita.ensemble import FixedVote
-from partita.store._skops import SCHEMA, TRUSTED, dump_estimator, load_estimator, own_estimator
+from partita.store._files import SCHEMA, TRUSTED, dump_estimator, load_estimator, own_estimator
 
 X, Y = load_breast_cancer(return_X_y=True, as_frame=True)
 

@@ -1,4 +1,4 @@
-"""skops files: reproducible, of trusted types only, and laid out as ``_skops.py`` believes."""
+"""skops files: reproducible, of trusted types only, and laid out as ``_files.py`` believes."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partita import FeaturePartitionClassifier, StoreError, store
-from partita.store._skops import _skops_io, dump_estimator, load_estimator, reproducible
+from partita.store._files import _skops_io, dump_estimator, load_estimator, reproducible
 
 from .models import X, Y, first_submodel, members_of, swap_file, zip_of
 
@@ -30,7 +30,7 @@ def nodes_of(tree):
 
 
 def test_skops_still_writes_what_this_module_knows():
-    """Fails when a version of skops changes its files: then ``_skops.py`` must follow."""
+    """Fails when a version of skops changes its files: then ``_files.py`` must follow."""
     members = members_of(_skops_io().dumps(LogisticRegression().fit(SCALED, Y)))
     nodes = list(nodes_of(json.loads(members.pop("schema.json"))))
     objects = [node for node in nodes if "__loader__" in node]

@@ -8,7 +8,7 @@ import pytest
 
 from partita import InputError
 from partita.tables._arrow import arrow_kind, column_values
-from partita.tables._cells import BOOLEAN, KINDS, NUMBER, TEXT, TIME, CellError
+from partita.tables._table import BOOLEAN, KINDS, NUMBER, TEXT, TIME, CellError
 
 
 def column(values, kind=None):

@@ -7,7 +7,7 @@ import pytest
 
 from partita import InputError
 from partita.tables import CsvOptions, open_file
-from partita.tables._cells import BOOLEAN, NUMBER, TEXT, TIME
+from partita.tables._table import BOOLEAN, NUMBER, TEXT, TIME
 
 KINDS = {"größe": NUMBER, "ort": TEXT, "y": NUMBER}
 ROWS = "größe{s}ort{s}y\n1{d}5{s}Zürich{s}0\n-2{d}25{s}Köln{s}1\n{s}{s}1\n"

@@ -13,7 +13,8 @@ import scipy.sparse
 
 from partita import InputError
 from partita.tables import open_file
-from partita.tables._cells import (
+from partita.tables._masking import mask_columns
+from partita.tables._table import (
     MOST_CATEGORIES,
     NUMBER,
     apply_codes,
@@ -21,7 +22,6 @@ from partita.tables._cells import (
     learn_codes,
     table_columns,
 )
-from partita.tables._masking import mask_columns
 
 BIG = 2**53 + 1  # the first whole number that a float cannot hold: it becomes 2**53
 

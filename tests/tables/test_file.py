@@ -10,8 +10,7 @@ import pytest
 from partita import InputError, MissingExtraError
 from partita.tables import open_file
 from partita.tables._arrow import FileTable
-from partita.tables._cells import NUMBER, TEXT
-from partita.tables._table import empty_frame, pandas_frame
+from partita.tables._table import NUMBER, TEXT, empty_frame, pandas_frame
 
 from .conftest import KINDS, ROWS
 

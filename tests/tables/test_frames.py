@@ -20,7 +20,7 @@ from partita import (
     store,
 )
 from partita.tables import open_file
-from partita.tables._cells import BOOLEAN, NUMBER, TEXT
+from partita.tables._table import BOOLEAN, NUMBER, TEXT
 
 ROWS = 60
 NB = GaussianNB()

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from partita import InputError
-from partita.tables._cells import BOOLEAN, NUMBER, TEXT, TIME, CellError, frame_kinds, read_cells
+from partita.tables._table import BOOLEAN, NUMBER, TEXT, TIME, CellError, frame_kinds, read_cells
 
 
 @pytest.mark.parametrize(

@@ -18,17 +18,17 @@ from partita import FeaturePartitionClassifier, Informed
 from partita.baselines import RowPartitionClassifier
 from partita.partition._informed import row_hashes
 from partita.tables._arrow import missing_cells
-from partita.tables._cells import (
+from partita.tables._files import open_file
+from partita.tables._table import (
     KINDS,
     TEXT,
     encode_alone,
     is_missing,
     learn_codes,
+    open_table,
     read_cells,
     table_columns,
 )
-from partita.tables._files import open_file
-from partita.tables._table import open_table
 
 MISSING = [
     None,
@@ -94,7 +94,7 @@ def test_pandas_is_not_needed():
     code = """
 import sys
 sys.modules["pandas"] = None
-from partita.tables._cells import is_missing
+from partita.tables._table import is_missing
 assert is_missing(None) and is_missing(float("nan")) and not is_missing(object())
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

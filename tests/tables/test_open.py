@@ -6,7 +6,7 @@ import pytest
 
 from partita import FeaturePartitionClassifier, InputError
 from partita.tables import CsvOptions, open_file
-from partita.tables._cells import NUMBER
+from partita.tables._table import NUMBER
 
 from .conftest import KINDS
 

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, InputError
 from partita.tables import open_file
 from partita.tables._arrow import ARROW_COLUMNS
-from partita.tables._cells import NUMBER
+from partita.tables._table import NUMBER
 
 
 def test_a_submodel_reads_its_own_columns_alone(frame, tmp_path, monkeypatch):

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from partita import InputError, MissingExtraError
-from partita.tables import _remote
-from partita.tables._files import footers_of, open_file, sha256_of
-from partita.tables._remote import is_local, local_copy
+from partita.tables import _files
+from partita.tables._files import footers_of, is_local, local_copy, open_file, sha256_of
 
 
 @pytest.fixture(scope="module")
@@ -225,7 +224,7 @@ def test_a_disk_that_is_full_is_one_sentence(url, monkeypatch):
         def get_file(self, place, copy):
             raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_remote, "_file_system", lambda url, argument: (Full(), url))
+    monkeypatch.setattr(_files, "_file_system", lambda url, argument: (Full(), url))
     with (
         pytest.raises(
             InputError,

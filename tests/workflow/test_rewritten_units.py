@@ -15,7 +15,7 @@ from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, LeaveOutClassifier, SubmodelWarning, fit_parquet
-from partita.store._skops import dump_estimator
+from partita.store._files import dump_estimator
 
 from .cancer import BOOSTED, COLUMNS, LINEAR, UNITS, cancer, submodels
 from .test_cluster import running, wait_for

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, InputError, store
 from partita.rules import TopK
-from partita.store import _archive
+from partita.store import _files
 from partita.workflow._stored_model import StoredModel, known_kinds, open_model
 
 from .cancer import COLUMNS, cancer, fit
@@ -27,13 +27,13 @@ def stored(data, tmp_path):
 
 def test_the_manifest_and_every_file_are_read_once(stored, monkeypatch):
     names = []
-    read = _archive._read
+    read = _files._read
 
     def counted(folder, name, most):
         names.append(name)
         return read(folder, name, most)
 
-    monkeypatch.setattr(_archive, "_read", counted)
+    monkeypatch.setattr(_files, "_read", counted)
     opened = open_model(stored, jobs=1)
     assert sorted(names) == sorted({*opened.manifest["files"], "manifest.json"})
     assert (opened.model.n_jobs, opened.model.verbose) == (1, 0)

@@ -12,15 +12,19 @@ if TYPE_CHECKING:
     from ._informed import SHARED_ROWS, Informed
     from ._leave_out import LeaveOut, choose_members, count_groups, left_out_size
     from ._partition import (
+        Columns,
         Overlap,
         Partition,
+        Units,
         choose_partition,
+        choose_units,
+        families,
         patch_partition,
+        pixels,
         random_partition,
         spiral_partition,
         strided_partition,
     )
-    from ._units import Columns, Units, choose_units, families, pixels
     from ._units_file import (
         UnitsFile,
         as_units_toml,

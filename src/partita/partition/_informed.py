@@ -18,8 +18,7 @@ from sklearn.utils.validation import assert_all_finite, check_consistent_length,
 from .._support import Array, Progress, TableLike, check_whole, on_one_thread, warn_or_raise
 from ..errors import InputError
 from ..tables import Table, encode_alone, is_missing, open_table, table_columns
-from ._partition import Partition, count_sets
-from ._units import Units
+from ._partition import Partition, Units, count_sets
 
 MOST_LABELS = 20  # more distinct whole numbers than this are labels only
 ROWS_PER_LABEL = 5  # if each occurs in this many rows on average

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._archive import ESTIMATOR, submodel_name
-    from ._load import digest, load, load_with_manifest, manifest
-    from ._manifest import to_manifest
+    from ._files import ESTIMATOR, submodel_name
+    from ._manifest import digest, load, load_with_manifest, manifest, to_manifest
     from ._reference_rates import read_rates, write_rates
     from ._save import StoredSubmodel, UnfinishedModel, check_free, save, stored_estimator
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from .._support import JsonObject, PathLike, write_atomic
 from ..errors import StoreError
-from ._archive import LARGEST_MANIFEST, MANIFEST, MissingFileError, open_archive, sha256
+from ._files import LARGEST_MANIFEST, MANIFEST, MissingFileError, open_archive, sha256
 
 REFERENCE_RATES = "reference_rates.json"
 FORMAT = 1

@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._support import Estimator, JsonObject, PathLike, write_atomic
 from ..ensemble import Ensemble, FixedVote, were_trained_jointly
 from ..errors import InputError, StoreError
-from ._archive import (
+from ._files import (
     ESTIMATOR,
     FALLBACK,
     FALLBACK_MODEL,
@@ -32,13 +32,13 @@ from ._archive import (
     UNFINISHED,
     FileFacts,
     StoredFile,
+    dump_estimator,
     is_part,
     is_stored_model,
     sha256,
     submodel_name,
 )
 from ._manifest import to_manifest
-from ._skops import dump_estimator
 
 PLAN = "plan.json"
 PATIENCE = 60  # seconds; a network folder may go on saying for so long that a file is not there

@@ -15,7 +15,7 @@ import scipy.sparse
 from .._support import Array, TableLike
 from ..errors import InputError
 from ._arrow import Arrow, File, arrow_library
-from ._cells import BOOLEAN, NUMBER, TIME, Series, series_floats
+from ._table import BOOLEAN, NUMBER, TIME, Series, series_floats
 
 
 class MaskedColumns:
