@@ -476,7 +476,7 @@ BUGS = [
     ),
     Bug(
         "metrics: wrong rows count as certified",
-        "metrics/_scores.py",
+        "metrics.py",
         "np.where(proof.correct(y), proof.radius.astype(float), -np.inf)",
         "proof.radius.astype(float)",
         ("tests/metrics/test_curves.py",),
@@ -1006,21 +1006,21 @@ BUGS = [
     # ---- rare labels ----
     Bug(
         "alarms: one that the attacker just silences is kept",
-        "metrics/_scores.py",
+        "metrics.py",
         "proof.prediction == positive, proof.radius >= radius",
         "proof.prediction == positive, proof.radius >= radius - 1",
         ("tests/metrics/test_alarms.py",),
     ),
     Bug(
         "precision: rows that an attacker adds are forgotten",
-        "metrics/_scores.py",
+        "metrics.py",
         "possible = certain + false_now + (n_other - staying)",
         "possible = certain + false_now",
         ("tests/metrics/test_class_curves.py",),
     ),
     Bug(
         "precision in summaries: only wrong rows can be added",
-        "metrics/_scores.py",
+        "metrics.py",
         "other = ~own & ~named",
         "other = ~own & ~named & (true != predicted)",
         ("tests/workflow/test_class_counts.py", "tests/metrics/test_class_curves.py"),
@@ -1548,7 +1548,7 @@ BUGS = [
     Bug(
         "networks: a checkpoint of another environment is used",
         "vision/_runtime.py",
-        'check_environment(file, state["environment"], self.environment)',
+        'check_environment(self.path, facts["environment"], self._facts["environment"])',
         "pass",
         ("tests/vision/test_checkpoints.py",),
     ),

@@ -7,11 +7,13 @@ import pytest
 
 from partita import InputError
 from partita.certificates import Certificates, Counts
-from partita.metrics import certified_accuracy, certified_accuracy_curve, envelope
-from partita.metrics._scores import (
+from partita.metrics import (
     FARTHEST,
     best_at_radii,
+    certified_accuracy,
+    certified_accuracy_curve,
     correct_radius,
+    envelope,
     shares_at_radii,
 )
 
