@@ -39,7 +39,7 @@ def counted(monkeypatch):
     monkeypatch.setitem(PAPER, "tiny", tiny)
     trained, rows = [], []
     votes = RandomizedAblationClassifier.votes
-    run_epoch = _ablated_classifier._Training.run_epoch
+    run_epoch = _ablated_classifier.AblationTraining.run_epoch
 
     def counted_votes(self, X):
         if len(rows) == 4:
@@ -53,7 +53,7 @@ def counted(monkeypatch):
         return run_epoch(self, *given)
 
     monkeypatch.setattr(RandomizedAblationClassifier, "votes", counted_votes)
-    monkeypatch.setattr(_ablated_classifier._Training, "run_epoch", counted_fit)
+    monkeypatch.setattr(_ablated_classifier.AblationTraining, "run_epoch", counted_fit)
     return trained, rows
 
 

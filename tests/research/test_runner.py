@@ -47,7 +47,7 @@ def test_networks_are_left_out_where_there_is_no_gpu(monkeypatch, tmp_path, caps
 def test_an_interrupted_run_resumes_and_states_no_time(monkeypatch, tmp_path):
     """How long it trained before is unknown, so the rest alone must not pass for the whole."""
     run = network_run({"width": 8, "blocks": 1, "epochs": 3, "flip": False, "shift": 0}, 8)
-    run_epoch, epochs = training._Training.run_epoch, []
+    run_epoch, epochs = training.PixelSetTraining.run_epoch, []
 
     def interrupted(self, epoch):
         if len(epochs) == 2:
@@ -57,7 +57,7 @@ def test_an_interrupted_run_resumes_and_states_no_time(monkeypatch, tmp_path):
         return run_epoch(self, epoch)
 
     monkeypatch.setattr(_runtime, "SECONDS", 0.0)
-    monkeypatch.setattr(training._Training, "run_epoch", interrupted)
+    monkeypatch.setattr(training.PixelSetTraining, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         run_once(run, tmp_path, None)
     result = run_once(run, tmp_path, None)

@@ -280,7 +280,7 @@ def test_the_description_is_complete(labels, regressor):
         for name, part in (
             ("Certified", content),
             ("Row", content["rows"][0]),
-            ("Counts", content["counts"]),
+            ("RadiusCounts", content["counts"]),
         ):
             assert schemas[name]["required"] == list(part)
 

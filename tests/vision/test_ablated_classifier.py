@@ -94,7 +94,7 @@ def test_an_interrupted_training_resumes_to_the_same_network(digits, tmp_path, m
     make = partial(AblatedImageClassifier, (8, 8, 1), "tiny", batch_size=32, device="cpu")
     whole = fitted(make(), X, y, epochs=3)
     monkeypatch.setattr(_runtime, "SECONDS", 0.0)
-    run_epoch, epochs = _ablated_classifier._Training.run_epoch, []
+    run_epoch, epochs = _ablated_classifier.AblationTraining.run_epoch, []
 
     def interrupted(self, epoch, generator):
         epochs.append(epoch)
@@ -102,7 +102,7 @@ def test_an_interrupted_training_resumes_to_the_same_network(digits, tmp_path, m
             raise KeyboardInterrupt
         return run_epoch(self, epoch, generator)
 
-    monkeypatch.setattr(_ablated_classifier._Training, "run_epoch", interrupted)
+    monkeypatch.setattr(_ablated_classifier.AblationTraining, "run_epoch", interrupted)
     with pytest.raises(KeyboardInterrupt):
         fitted(make(checkpoint=file), X, y, epochs=3)
     resumed = fitted(make(checkpoint=file), X, y, epochs=3)
@@ -110,9 +110,9 @@ def test_an_interrupted_training_resumes_to_the_same_network(digits, tmp_path, m
     assert epochs == [0, 1, 2, 2]
     for one in (resumed, again):
         assert same(one.network_.state_dict(), whole.network_.state_dict())
-    with pytest.raises(InputError, match="belongs to other images or settings"):
+    with pytest.raises(InputError, match="belongs to other images, labels, columns"):
         fitted(make(checkpoint=file), X, y, epochs=3, entropy=1)
-    with pytest.raises(InputError, match="belongs to other images or settings"):
+    with pytest.raises(InputError, match="belongs to other images, labels, columns"):
         fitted(make(checkpoint=file), X, y, epochs=3, keep=47)
 
 

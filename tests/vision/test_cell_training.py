@@ -101,7 +101,7 @@ def test_the_average_is_what_training_ends_with(few):
 def interrupted(few, tmp_path, monkeypatch):
     """A folder in which training was interrupted in its third network, and what is trained."""
     config, folder, trained = replace(CELLS, members=2), tmp_path / "state", []
-    fit = training._Training.fit
+    fit = training.CellTraining.fit
 
     def stopping(self, group):
         trained.append(list(group))
@@ -109,7 +109,7 @@ def interrupted(few, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return fit(self, group)
 
-    monkeypatch.setattr(training._Training, "fit", stopping)
+    monkeypatch.setattr(training.CellTraining, "fit", stopping)
     with pytest.raises(KeyboardInterrupt):
         trained_cells(*few, config, checkpoint=folder)
     assert sorted(path.name for path in folder.iterdir()) == ["0000-0.pt", "0000-1.pt"]
@@ -159,7 +159,7 @@ def test_too_little_memory_says_what_to_lower(few, monkeypatch):
     def no_memory(*_):
         raise torch.OutOfMemoryError("no")
 
-    monkeypatch.setattr(training._Training, "fit", no_memory)
+    monkeypatch.setattr(training.CellTraining, "fit", no_memory)
     with pytest.raises(InputError, match="width=4 with batch_size=32: lower one of them"):
         trained_cells(*few)
 

@@ -9,7 +9,7 @@ import torch
 from partita import InputError
 from partita.ensemble._submodels import FLOOR
 from partita.vision import _runtime
-from partita.vision._pixel_sets import PixelSets, _Training, clip_each_network, train
+from partita.vision._pixel_sets import PixelSets, PixelSetTraining, clip_each_network, train
 
 from .small_networks import DEVICES, SETS, SHAPE, SMALL, same, trained, weights
 
@@ -84,7 +84,7 @@ def interrupted(digits, tmp_path, monkeypatch):
     config, file = replace(SMALL, epochs=4, average=0.9), tmp_path / "state.pt"
     X, y = digits.X_train[:192], digits.y_train[:192]
     monkeypatch.setattr(_runtime, "SECONDS", 0.0)
-    run_epoch = _Training.run_epoch
+    run_epoch = PixelSetTraining.run_epoch
 
     def stopping(self, epoch):
         if epoch == 2:
@@ -92,7 +92,7 @@ def interrupted(digits, tmp_path, monkeypatch):
         return run_epoch(self, epoch)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_Training, "run_epoch", stopping)
+        patch.setattr(PixelSetTraining, "run_epoch", stopping)
         with pytest.raises(KeyboardInterrupt):
             trained(X, y, config, checkpoint=file)
     assert [path.name for path in tmp_path.iterdir()] == ["state.pt"]
@@ -101,9 +101,11 @@ def interrupted(digits, tmp_path, monkeypatch):
 
 def test_an_interrupted_training_resumes_exactly(interrupted, monkeypatch):
     X, y, config, file = interrupted
-    epochs, run_epoch = [], _Training.run_epoch
+    epochs, run_epoch = [], PixelSetTraining.run_epoch
     monkeypatch.setattr(
-        _Training, "run_epoch", lambda self, epoch: epochs.append(epoch) or run_epoch(self, epoch)
+        PixelSetTraining,
+        "run_epoch",
+        lambda self, epoch: epochs.append(epoch) or run_epoch(self, epoch),
     )
     resumed = trained(X, y, config, checkpoint=file)
     assert epochs == [2, 3]
@@ -114,9 +116,9 @@ def test_an_interrupted_training_resumes_exactly(interrupted, monkeypatch):
 
 def test_a_checkpoint_of_something_else_is_refused(interrupted):
     X, y, config, file = interrupted
-    with pytest.raises(InputError, match="belongs to other images or settings"):
+    with pytest.raises(InputError, match="belongs to other images, labels, columns"):
         trained(X[:-1], y[:-1], config, checkpoint=file)
-    with pytest.raises(InputError, match="belongs to other images or settings"):
+    with pytest.raises(InputError, match="belongs to other images, labels, columns"):
         trained(X, y, replace(config, learning_rate=1e-3), checkpoint=file)
 
 
@@ -161,7 +163,7 @@ def test_too_little_memory_says_what_to_lower(few, monkeypatch):
     def no_memory(self, epoch):
         raise torch.OutOfMemoryError("no")
 
-    monkeypatch.setattr(_Training, "run_epoch", no_memory)
+    monkeypatch.setattr(PixelSetTraining, "run_epoch", no_memory)
     with pytest.raises(InputError, match="lower batch_size first"):
         trained(*few)
 

@@ -190,7 +190,7 @@ def list_schema(name: str, item: JsonObject, most: int, **further: JsonObject) -
 # ---- out ----
 
 
-class Counts(BaseModel):
+class RadiusCounts(BaseModel):
     """What a radius counts, how many there are, and what no attacker reaches.
 
     trusted: columns, and "the training table" where only rows to predict can be attacked.
@@ -224,7 +224,7 @@ class Certified(BaseModel):
     """What is proven up to the radius, what the radius counts, and the rows in their order."""
 
     proves: str | None
-    counts: Counts
+    counts: RadiusCounts
     rows: list[Row]
 
 
@@ -239,7 +239,7 @@ class Health(BaseModel):
     partita: str
     submodels: int
     proves: str | None
-    counts: Counts
+    counts: RadiusCounts
     warnings: list[str]
 
 

@@ -284,7 +284,7 @@ default="network_in_network"
         self.classes_, codes = np.unique(y, return_inverse=True)
         with seeded_weights(int(self.random_state)):
             network = self._build(recipe)
-        training = _Training(network, self._place(values), codes, draw, recipe, epochs)
+        training = AblationTraining(network, self._place(values), codes, draw, recipe, epochs)
         facts = [self.network, self.image_shape, self.random_state, recipe.as_dict(), epochs]
         facts += [seed.entropy, seed.spawn_key, values.shape, of_draws.shape]
         file = Checkpoint(
@@ -344,7 +344,7 @@ default="network_in_network"
         return rows.to(self.device_).view(len(rows), *shape)
 
 
-class _Training(Training):
+class AblationTraining(Training):
     """A network, its optimizer and its images on one device."""
 
     def __init__(

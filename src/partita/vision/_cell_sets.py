@@ -309,7 +309,7 @@ def train_cells(
     on, together = choose_device(device), TOGETHER if together is None else together
     model.to(on)
     config = model.config
-    training = _Training(model, images, y, on.type == "cuda" if compiled is None else compiled)
+    training = CellTraining(model, images, y, on.type == "cuda" if compiled is None else compiled)
     trainees = [
         Trainee(
             "{:04d}-{}".format(*divmod(k, config.members)),
@@ -334,7 +334,7 @@ def train_cells(
     return model
 
 
-class _Training:
+class CellTraining:
     """Trains networks side by side; what is compiled serves all groups of the same size."""
 
     def __init__(self, model: CellSets, images: Array, y: Array, compiled: bool) -> None:

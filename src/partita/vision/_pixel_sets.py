@@ -470,7 +470,7 @@ def train(
         Whether to show progress on standard error.
     """
     on = choose_device(device)
-    training = _Training(
+    training = PixelSetTraining(
         model.to(on), as_images(X, model.image_shape), np.asarray(y), deterministic, compiled
     )
     file = Checkpoint(
@@ -489,7 +489,7 @@ def train(
     return model
 
 
-class _Training(Training):
+class PixelSetTraining(Training):
     """Networks, optimizer and images on one device."""
 
     def __init__(

@@ -11,7 +11,7 @@ import hashlib
 import io
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from threading import RLock
@@ -188,74 +188,13 @@ class WeightAverages:
             average.copy_(saved)
 
 
-FORMAT = 2  # of a network folder's files
+FORMAT = 3  # of the file of a network that is trained in its turn
 SECONDS = 120.0  # between two checkpoints of a training, at the ends of epochs
 Weights = dict[str, Tensor]
 
 
-def _write(path: Path, state: JsonObject) -> None:
-    buffer = io.BytesIO()
-    torch.save(state, buffer)
-    write_atomic(path, buffer.getvalue())
-
-
-class NetworkFolder:
-    """The networks that were trained so far.
-
-    Parameters
-    ----------
-    path : path or None
-        The folder; None keeps nothing.
-    environment : dict
-        Of the training (``training_environment``).
-    """
-
-    def __init__(self, path: PathLike | None, environment: JsonObject) -> None:
-        self.path = None if path is None else Path(path)
-        self.environment = environment
-
-    def save(
-        self, name: str, fingerprint: Callable[[], str], weights: Mapping[str, Tensor]
-    ) -> None:
-        """Write a trained network."""
-        if self.path is None:
-            return
-        facts = {"format": FORMAT, "environment": self.environment, "fingerprint": fingerprint()}
-        _write(self.path / f"{name}.pt", facts | {"weights": dict(weights)})
-
-    def load(
-        self, name: str, fingerprint: Callable[[], str], use: Callable[[Weights], object]
-    ) -> bool:
-        """Hand a trained network's weights to ``use``; return whether there was one.
-
-        ``use`` raises an error if they are not those of such a network.
-        """
-        file = None if self.path is None else self.path / f"{name}.pt"
-        if file is None or not file.exists():
-            return False
-        try:
-            state = torch.load(file, map_location="cpu", weights_only=True)
-            same = (state["format"], state["fingerprint"]) == (FORMAT, fingerprint())
-            if same:
-                check_environment(file, state["environment"], self.environment)
-                use(dict(state["weights"]))
-        except InputError:
-            raise
-        except Exception as exc:
-            raise InputError(
-                f"checkpoint {str(file)!r} cannot be read ({type(exc).__name__}): remove it to "
-                "train this network again"
-            ) from exc
-        if not same:
-            raise InputError(
-                f"checkpoint {str(file)!r} belongs to other images, labels, columns, seeds or "
-                "settings: remove the folder, or choose another"
-            )
-        return True
-
-
 class Checkpoint:
-    """The file of one training, which is saved from time to time.
+    """The file of one training, which is saved from time to time or at the end.
 
     Parameters
     ----------
@@ -267,6 +206,8 @@ class Checkpoint:
         Returns a hash of everything that the weights follow from.
     environment : dict
         Of the training (``training_environment``).
+    cure : str, default="remove it"
+        What to do with the file of another training.
     """
 
     def __init__(
@@ -275,6 +216,7 @@ class Checkpoint:
         version: int,
         fingerprint: Callable[[], str],
         environment: JsonObject,
+        cure: str = "remove it",
     ) -> None:
         self.path = None if path is None else Path(path)
         self._facts: JsonObject = {
@@ -282,45 +224,46 @@ class Checkpoint:
             "fingerprint": "" if path is None else fingerprint(),
             "environment": environment,
         }
-        self._saved_at = time.monotonic()
+        self._cure, self._saved_at = cure, time.monotonic()
 
     def save(self, epochs: int, state: Callable[[], JsonObject], last: bool = False) -> None:
         """Write the state after so many epochs, if it is time to, or if they are the last."""
         if self.path is None or not (last or time.monotonic() - self._saved_at >= SECONDS):
             return
         self._saved_at = time.monotonic()
-        _write(self.path, self._facts | {"epochs": epochs} | state())
+        buffer = io.BytesIO()
+        torch.save(self._facts | {"epochs": epochs} | state(), buffer)
+        write_atomic(self.path, buffer.getvalue())
 
     def resume(self, load: Callable[[JsonObject], None], device: torch.device) -> int:
         """Hand a saved state to ``load``, if there is one; return how many epochs it finished."""
         if self.path is None or not self.path.exists():
             return 0
+        name = f"checkpoint {str(self.path)!r}"
         try:
             state = torch.load(self.path, map_location=device, weights_only=True)
-            version, fingerprint = state.get("format", 1), state["fingerprint"]
+            facts = {key: state.get(key, {}) for key in ("format", "fingerprint", "environment")}
             epochs = int(state["epochs"])
         except Exception as exc:
             raise InputError(
-                f"checkpoint {str(self.path)!r} cannot be read ({type(exc).__name__}): remove it "
-                "to train from the start"
+                f"{name} cannot be read ({type(exc).__name__}): remove it to train from the start"
             ) from exc
-        if version != self._facts["format"]:
+        if facts["format"] != self._facts["format"]:
             raise InputError(
-                f"checkpoint {str(self.path)!r} was written by another version of partita: remove "
-                "it to train from the start"
+                f"{name} was written by another version of partita: remove it to train from the "
+                "start"
             )
-        if fingerprint != self._facts["fingerprint"]:
+        if facts["fingerprint"] != self._facts["fingerprint"]:
             raise InputError(
-                f"checkpoint {str(self.path)!r} belongs to other images or settings: remove it, or "
-                "choose another file"
+                f"{name} belongs to other images, labels, columns, seeds or settings: "
+                f"{self._cure}, or choose another"
             )
-        check_environment(self.path, state["environment"], self._facts["environment"])
+        check_environment(self.path, facts["environment"], self._facts["environment"])
         try:
             load(state)
-        except (RuntimeError, KeyError, ValueError, TypeError) as exc:
+        except Exception as exc:
             raise InputError(
-                f"checkpoint {str(self.path)!r} is damaged ({type(exc).__name__}): remove it to "
-                "train from the start"
+                f"{name} is damaged ({type(exc).__name__}): remove it to train from the start"
             ) from exc
         return epochs
 
@@ -449,6 +392,12 @@ class Trainee(NamedTuple):
     use: Callable[[Weights], object]
     weights: Callable[[], Weights]
 
+    def load(self, state: JsonObject) -> None:
+        self.use(dict(state["weights"]))
+
+    def state(self) -> JsonObject:
+        return {"weights": dict(self.weights())}
+
 
 def train_in_turn(
     trainees: Sequence[Trainee],
@@ -468,10 +417,19 @@ def train_in_turn(
     ``fit`` trains the networks at these positions, and yields the loss after each epoch; ``advice``
     says for which networks a GPU's memory may be too small, and what helps.
     """
-    folder = NetworkFolder(checkpoint, training_environment(device, deterministic))
-    missing = [
-        k for k, one in enumerate(trainees) if not folder.load(one.name, one.fingerprint, one.use)
+    environment = training_environment(device, deterministic)
+    files = [
+        Checkpoint(
+            None if checkpoint is None else Path(checkpoint) / f"{one.name}.pt",
+            FORMAT,
+            one.fingerprint,
+            environment,
+            cure="remove the folder",
+        )
+        for one in trainees
     ]
+    cpu = torch.device("cpu")
+    missing = [k for k, one in enumerate(trainees) if not files[k].resume(one.load, cpu)]
     groups = [missing[start : start + together] for start in range(0, len(missing), together)]
     progress = Progress("trained", len(groups) * epochs, "epochs", enabled=bool(verbose))
     finished = iter(range(1, len(groups) * epochs + 1))
@@ -480,5 +438,5 @@ def train_in_turn(
             note = f"{what} {group[-1] + 1} of {len(trainees)}"
             for loss in fit(group):
                 progress.update(next(finished), note=f"{note}, loss {float(loss):.4f}")
-            for one in (trainees[k] for k in group):
-                folder.save(one.name, one.fingerprint, one.weights())
+            for k in group:
+                files[k].save(epochs, trainees[k].state, last=True)

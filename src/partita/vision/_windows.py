@@ -54,7 +54,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Grid:
+class WindowGrid:
     """Windows of an image, numbered row by row from the upper left."""
 
     rows: Axis
@@ -86,7 +86,7 @@ class Grid:
 
 def choose_grid(
     image_shape: Sequence[int], patches: Sequence[tuple[int, int]], windows: int, n_patches: int
-) -> Grid:
+) -> WindowGrid:
     """Return the grid of at most ``windows`` windows whose sides are shortest.
 
     Patches of several shapes are inside a patch of the greatest height and the greatest width.
@@ -98,7 +98,7 @@ def choose_grid(
         grid
         for down in _axes(height, tall)
         for across in _axes(width, wide)
-        if len(grid := Grid(down, across)) <= int(windows)
+        if len(grid := WindowGrid(down, across)) <= int(windows)
     ]
     grid = min(grids, key=_size)
     if len(grid) <= 2 * n_patches:
@@ -156,7 +156,7 @@ def _axes(side: int, patch: int) -> Iterator[Axis]:
         yield Axis(side, patch, step)
 
 
-def _size(grid: Grid) -> tuple[int, int, int, int]:
+def _size(grid: WindowGrid) -> tuple[int, int, int, int]:
     """Compare grids: small windows, then square ones, then few, then wide ones."""
     tall, wide = grid.window
     return tall + wide, abs(tall - wide), len(grid), tall

@@ -30,7 +30,7 @@ from .._app import OPERATIONS, Service, add_health, new_app, note
 from .._certifier import too_many
 from .._metrics import Family, counter
 from .._rows import (
-    Counts,
+    RadiusCounts,
     RequestRefusedError,
     Row,
     answer_rows,
@@ -114,7 +114,7 @@ class FederatedCertified(BaseModel):
     """What is proven up to the radius, the rows in the order of the keys, and who was silent."""
 
     proves: str | None
-    counts: Counts
+    counts: RadiusCounts
     rows: list[FederatedRow]
     parties: list[PartyState]
 
@@ -126,7 +126,7 @@ class FederationHealth(BaseModel):
     model: str
     partita: str
     proves: str | None
-    counts: Counts
+    counts: RadiusCounts
     warnings: list[str]
 
 
