@@ -1740,6 +1740,20 @@ BUGS = [
         (LABEL_SETS,),
     ),
     Bug(
+        "label sets in files: of one bad unit less than the column says",
+        "workflow/_certified_table.py",
+        "return {r: ballots.own_rule.prediction_set(ballots, r) for r in radii}",
+        "return {r: ballots.own_rule.prediction_set(ballots, r - 1) for r in radii}",
+        ("tests/workflow/test_certify_file.py",),
+    ),
+    Bug(
+        "label sets in files: every row is covered",
+        "workflow/_certified_table.py",
+        "summary.covered = Counter({r: int((one & true).sum()) for r, one in sets.items()})",
+        "summary.covered = Counter(dict.fromkeys(sets, len(truth)))",
+        ("tests/workflow/test_certify_file.py",),
+    ),
+    Bug(
         "label sets: the prior stays in the scores",
         "rules/_votes.py",
         'return possible_labels(self, "tournament", ballots, (reach, radius), setting, shift)',

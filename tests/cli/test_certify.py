@@ -11,7 +11,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
-from partita.metrics import certified_accuracy
+from partita.metrics import certified_accuracy, label_set_curve
 from partita.rules import TopK
 
 from .tables import NINE, fit_model
@@ -86,6 +86,65 @@ def test_json_has_the_certified_shares(partita, cancer, model, tmp_path):
         assert share == np.mean(right & (got["radius"] >= radius))
     for radius, share in enumerate(found["certified"]):
         assert share == np.mean(got["radius"] >= radius)
+
+
+@pytest.fixture(scope="module")
+def iris(tmp_path_factory):
+    """A model of three labels, and rows to certify."""
+    folder = tmp_path_factory.mktemp("iris")
+    frame = load_iris(as_frame=True).frame
+    frame["target"] = np.array(["setosa", "versicolor", "virginica"])[frame["target"]]
+    frame[::2].to_csv(folder / "train.csv", index=False)
+    frame[1::2].to_csv(folder / "new.csv", index=False)
+    fit_model(folder / "train.csv", "target", folder / "model", 4)
+    return folder
+
+
+def test_label_sets_are_what_python_says(partita, iris, tmp_path):
+    new, clf = pd.read_csv(iris / "new.csv"), store.load(iris / "model")
+    X, truth = new.drop(columns="target"), new["target"].to_numpy()
+    sets = [clf.prediction_set(X, radius) for radius in range(3)]
+    asked = ("certify", iris / "model", iris / "new.csv", "--label-sets", 2)
+    for name in ("c.parquet", "c.csv"):
+        code, out, _ = partita(*asked, "--out", tmp_path / name)
+        assert code == 0
+    curve = label_set_curve(truth, sets, clf.classes_)
+    shares = " ".join(f"{100 * share:5.1f}" for share in curve.coverage)
+    (line,) = (line for line in out.splitlines() if "truth in label set" in line)
+    assert line.split()[4:] == shares.split()
+    means = f"{curve.size[1]:.2f} at r = 1, {curve.size[2]:.2f} at r = 2."
+    assert f"Labels that r columns could bring about, on average: {means}" in out
+    listed, joined = pd.read_parquet(tmp_path / "c.parquet"), pd.read_csv(tmp_path / "c.csv")
+    for radius in (1, 2):
+        expected = [clf.classes_[own].tolist() for own in sets[radius]]
+        assert max(map(len, expected)) > 1
+        assert [own.tolist() for own in listed[f"label_set_{radius}"]] == expected
+        assert joined[f"label_set_{radius}"].tolist() == ["; ".join(own) for own in expected]
+    found = json.loads(partita(*asked, "--json")[1])["label_sets"]
+    assert found["size"] == pytest.approx(curve.size)
+    assert found["coverage"] == pytest.approx(curve.coverage)
+
+
+def test_label_sets_need_no_truth(partita, iris, tmp_path):
+    pd.read_csv(iris / "new.csv").drop(columns="target").to_csv(tmp_path / "n.csv", index=False)
+    asked = ("certify", iris / "model", tmp_path / "n.csv", "--label-sets", 1)
+    code, out, _ = partita(*asked)
+    assert (code, "could bring about, on average" in out) == (0, True)
+    assert "truth in label set" not in out
+    assert list(json.loads(partita(*asked, "--json")[1])["label_sets"]) == ["size"]
+    assert "label_sets" not in json.loads(partita(*asked[:3], "--json")[1])
+
+
+def test_label_sets_of_numbers_and_of_more_units_than_there_are_are_refused(
+    partita, iris, numbers, tmp_path
+):
+    for model, rows, radius, message in (
+        (numbers / "model.zip", numbers / "test.parquet", 1, "the model predicts numbers"),
+        (iris / "model", iris / "new.csv", 5, "label_sets is 5, and the model has 4 columns"),
+    ):
+        out = tmp_path / "c.csv"
+        code, _, err = partita("certify", model, rows, "--label-sets", radius, "--out", out)
+        assert (code, message in err, out.exists()) == (2, True, False)
 
 
 def test_rows_without_a_truth_have_no_accuracy(partita, cancer, model):

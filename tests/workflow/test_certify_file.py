@@ -14,6 +14,7 @@ from partita import (
     fit_parquet,
     store,
 )
+from partita.metrics import label_set_curve
 from partita.tables import CellError
 from partita.workflow import _stored_model
 
@@ -29,11 +30,11 @@ def few_at_once(monkeypatch):
 def test_pieces_are_certified_as_the_whole(spread, table, tmp_path, few_at_once, capsys):
     path = fit(table, tmp_path / "m", ignore=["part", "value"], ensemble={"spread": spread})
     frame, loaded = cancer(), store.load(path)
-    found = certify_parquet(path, table_without(table, "value"), tmp_path / "c.parquet", verbose=1)
-    got, proof = (
-        pd.read_parquet(tmp_path / "c.parquet"),
-        loaded.certify(frame[COLUMNS].astype(np.float64)),
+    found = certify_parquet(
+        path, table_without(table, "value"), tmp_path / "c.parquet", verbose=1, label_sets=2
     )
+    X = frame[COLUMNS].astype(np.float64)
+    got, proof = pd.read_parquet(tmp_path / "c.parquet"), loaded.certify(X)
     assert got["prediction"].tolist() == proof.prediction.tolist()
     assert got["radius"].tolist() == proof.radius.tolist()
     assert got["part"].tolist() == frame["part"].tolist()
@@ -44,6 +45,13 @@ def test_pieces_are_certified_as_the_whole(spread, table, tmp_path, few_at_once,
     assert found["certified"] == [np.mean(proof.radius >= r) for r in range(proof.radius.max() + 1)]
     assert found["median_radius"] == np.median(proof.radius)
     assert "partita: certified 569 of 569 rows" in capsys.readouterr().err
+    sets = [loaded.prediction_set(X, radius) for radius in range(3)]
+    curve = label_set_curve(frame["y"].to_numpy(), sets, loaded.classes_)
+    assert found["label_sets"]["size"] == curve.size.tolist()
+    assert found["label_sets"]["coverage"] == curve.coverage.tolist()
+    for radius in (1, 2):
+        expected = [loaded.classes_[own].tolist() for own in sets[radius]]
+        assert [own.tolist() for own in got[f"label_set_{radius}"]] == expected
     assert all(
         (len(sources) > 0) == (radius == 0)
         for sources, radius in zip(got["critical_units"], got["radius"], strict=True)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MOST_CLASSES = 8  # more classes than this are shown by their mean and the lowest only
 MOST_PRECISIONS = 3  # of more classes only the recall is shown
 LONGEST_LABEL = 16
+IN_THE_SET = "truth in label set"
 
 
 def certify(
@@ -35,6 +36,7 @@ def certify(
     ] = None,
     tolerance: options.Tolerance = None,
     relative: options.Relative = None,
+    label_sets: options.LabelSets = 0,
     silent: options.Silent = None,
     split: options.Split = None,
     sep: options.Sep = None,
@@ -60,7 +62,8 @@ def certify(
     if out is not None:
         check_other_file(out, place)
     table = open_prediction_table(stored, place, options.parse_split(split), csv, quiet_sources)
-    summary, columns = certify_pieces(table, out, tolerance, relative, int(not quiet))
+    verbose = int(not quiet)
+    summary, columns = certify_pieces(table, out, tolerance, relative, verbose, label_sets)
     _print_result(summary, stored, out, as_json)
     if as_json:
         return
@@ -170,9 +173,14 @@ def show_summary(summary: "Summary") -> None:
         lines["certified and right"] = found["certified_accuracy"]
     lines |= _recall_lines(found)
     comparisons = _comparisons(found)
-    longest_name = max(len(name) for name in [*lines, *(name for name, _, _ in comparisons)])
+    coverage = found.get("label_sets", {}).get("coverage", [])
+    names = [*lines, IN_THE_SET * bool(coverage), *(name for name, _, _ in comparisons)]
+    longest_name = max(map(len, names))
     radii = radii_that_fit(max(map(len, lines.values())), longest_name)
     rows = [[name, *(_cell(line, r) for r in radii)] for name, line in lines.items()]
+    if coverage:
+        cells = (_cell(coverage, r) if r < len(coverage) else "-" for r in radii)
+        rows.append([IN_THE_SET, *cells])
     for name, share, always in comparisons:
         rows.append([name, *(_cell([share], 0) if r == 0 or always else "-" for r in radii)])
     print_table(
@@ -182,6 +190,10 @@ def show_summary(summary: "Summary") -> None:
     )
     if len(radii) < max(map(len, lines.values())):
         print_line("Not every radius fits on the screen: --json has all of them.")
+    if "label_sets" in found:
+        sizes = list(enumerate(found["label_sets"]["size"]))[1:]
+        listed = ", ".join(f"{size:.2f} at r = {r}" for r, size in sizes)
+        print_line(f"Labels that r {counts.what} could bring about, on average: {listed}.")
     _show_alarms(found.get("kept_predictions", {}))
 
 

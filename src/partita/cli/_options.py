@@ -62,6 +62,14 @@ Tolerance = Annotated[
 Relative = Annotated[
     float | None, typer.Option(help="The same as a share of the value: 0.15 is 15 %.")
 ]
+LabelSets = Annotated[
+    int,
+    typer.Option(
+        metavar="R",
+        help="For labels: also say which labels 1, 2, ... R bad units could bring about.",
+        min=0,
+    ),
+]
 Trust = Annotated[
     list[str] | None,
     typer.Option(

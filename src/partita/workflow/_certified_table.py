@@ -16,7 +16,15 @@ from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 
-from .._support import Array, JsonObject, TableLike, answer_text, json_value, percent
+from .._support import (
+    Array,
+    JsonObject,
+    TableLike,
+    answer_text,
+    check_whole,
+    json_value,
+    percent,
+)
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts
 from ..collective import Collective, certify_collective, criticality
@@ -28,6 +36,7 @@ from ..ensemble import (
     full_predictions,
     is_nearly_constant,
 )
+from ..errors import InputError
 from ..metrics import class_curve, correct_radius, rows_at_radii, shares_at_radii
 from ..rules import Gated, PooledRule, Rule, Statement
 from ..tables import Table
@@ -54,6 +63,8 @@ class CertifiedTable:
         The right labels or values, where they are known.
     by_truth : bool
         Whether a value must stay near the truth, not near the prediction (:attr:`against_truth`).
+    label_sets : int
+        For a classifier: up to how many bad units label sets are wanted for.
     """
 
     model: FittedEnsemble
@@ -63,6 +74,7 @@ class CertifiedTable:
     relative: float | None = None
     truth: Array | None = None
     by_truth: bool = False
+    label_sets: int = 0
 
     @classmethod
     def of(
@@ -77,6 +89,7 @@ class CertifiedTable:
     ) -> Self:
         """Cast the ballots for the rows of X; ``silent``: as ``certify`` takes it."""
         TASKS[model.task].check_tolerance(tolerance, relative)
+        check_label_sets(model, more.get("label_sets", 0))
         table = model.read(X, silent)
         return cls(model, table, model.ballots(table, silent), tolerance, relative, truth, **more)
 
@@ -180,6 +193,13 @@ class CertifiedTable:
         """Return the lowest and highest value that r units can bring about, by r."""
         return dict(self.model.intervals(self.ballots))
 
+    @cached_property
+    def possible_labels(self) -> dict[int, Array]:
+        """Return the labels that r units can bring about, bool (rows, labels), by r."""
+        ballots = self.ballots
+        radii = range(1, self.label_sets + 1)
+        return {r: ballots.own_rule.prediction_set(ballots, r) for r in radii}
+
     def agreement(self) -> Array:
         """Return each submodel's share of rows in which its own vote fulfils the statement."""
         if self.statement is None:
@@ -199,6 +219,21 @@ class CertifiedTable:
     def full_model_prediction(self) -> Array | None:
         """Return what one model on all columns predicts; None without one, or where it fails."""
         return full_predictions(self.model, self.table)
+
+
+def check_label_sets(model: FittedEnsemble, radius: int) -> None:
+    """Refuse a largest radius of label sets that the model has no use for."""
+    check_whole("label_sets", radius, 0)
+    if radius and model.task != "classification":
+        raise InputError(
+            "label_sets is for labels, and the model predicts numbers, which have intervals "
+            "without it: leave it out"
+        )
+    if radius > model.counts_.total:
+        raise InputError(
+            f"label_sets is {radius}, and the model has {model.counts_.total} "
+            f"{model.counts_.what}: give at most that"
+        )
 
 
 # ---- how many rows are certified and right ----
@@ -454,6 +489,10 @@ class Summary:
         For labels: rows by true label (None: not known), predicted label and radius.
     widths : dict
         For values without a radius: the sum of the intervals' widths, by r.
+    set_sizes : Counter
+        The sum of the label sets' sizes, by r.
+    covered : Counter, optional
+        Rows whose true label is in the set, by r; None where the truth is not known.
     constant : float, optional
         For values: the constant that a radius is compared with.
     constant_right, full_model_right : int, optional
@@ -478,6 +517,8 @@ class Summary:
     right: Radii | None = None
     pairs: Pairs = field(default_factory=Counter)
     widths: dict[int, float] = field(default_factory=dict)
+    set_sizes: Counter[int] = field(default_factory=Counter)
+    covered: Counter[int] | None = None
     constant: float | None = None
     constant_right: int | None = None
     full_model_right: int | None = None
@@ -510,8 +551,13 @@ class Summary:
             summary.pairs = count_pairs(truth, certified.prediction, proof.radius)
             shares = getattr(certified.rule, "shares", None)
             summary.common = 0.0 if shares is None else float(np.max(shares))
+            sets = certified.possible_labels
+            summary.set_sizes = Counter({r: int(one.sum()) for r, one in sets.items()})
         if truth is None:
             return summary
+        if summary.set_sizes:
+            true = truth[:, None] == model.classes_
+            summary.covered = Counter({r: int((one & true).sum()) for r, one in sets.items()})
         stated = certified.against_truth.proof
         assert stated is not None
         summary.right = Counter(np.maximum(correct_radius(truth, stated), -1).astype(int).tolist())
@@ -532,6 +578,8 @@ class Summary:
             right=_sum(self.right, other.right),
             pairs=self.pairs + other.pairs,
             widths={r: self.widths.get(r, 0.0) + width for r, width in other.widths.items()},
+            set_sizes=self.set_sizes + other.set_sizes,
+            covered=_sum(self.covered, other.covered),
             constant_right=_sum(self.constant_right, other.constant_right),
             full_model_right=_sum(self.full_model_right, other.full_model_right),
             on_training=self.on_training or other.on_training,
@@ -548,6 +596,20 @@ class Summary:
         if self.pairs:
             ((answer, rows),) = _rows_by(self.pairs, 0).most_common(1)
         return None if rows is None else {"answer": json_value(answer), "share": rows / self.rows}
+
+    def label_sets(self) -> JsonObject | None:
+        """Return the label sets' mean ``size`` and, if known, their ``coverage`` at r = 0, 1, ...
+
+        None without label sets. At r = 0 a set is the prediction.
+        """
+        if not self.set_sizes:
+            return None
+        radii = sorted(self.set_sizes)
+        found: JsonObject = {"size": [1.0, *(self.set_sizes[r] / self.rows for r in radii)]}
+        if self.right is not None and self.covered is not None:
+            shares = [self.covered[r] / self.rows for r in radii]
+            found["coverage"] = [_shares(self.right)[0], *shares]
+        return found
 
     def recall(self) -> list[JsonObject]:
         """Return for every true label its certified recall and precision (class_numbers)."""
@@ -673,6 +735,8 @@ class Summary:
         if self.pairs:
             kept = kept_predictions(self.pairs).items()
             found["kept_predictions"] = {str(json_value(label)): rows for label, rows in kept}
+        if sets := self.label_sets():
+            found["label_sets"] = sets
         if self.by_fallback is not None:
             found["fallback_rows"] = self.by_fallback
         if self.silence is not None:

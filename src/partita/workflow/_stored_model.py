@@ -39,7 +39,7 @@ SilentArgument: TypeAlias = str | Sequence[str] | None  # "detect", or the names
 CERTIFIED_AT_ONCE = 100_000  # rows
 # the columns that ``partita certify`` writes; ignored columns are passed through beside them
 WRITTEN = re.compile(
-    r"prediction|radius|runner_up|silence_radius|(critical|silent)_units|(low|high)_\d+"
+    r"prediction|radius|runner_up|silence_radius|(critical|silent)_units|(low|high|label_set)_\d+"
 )
 
 BEFOREHAND = "beforehand"
@@ -295,6 +295,7 @@ class CertifiedFile(CertifiedTable):
         piece: File,
         tolerance: float | None = None,
         relative: float | None = None,
+        label_sets: int = 0,
     ) -> "CertifiedFile":
         """Certify a piece of a table."""
         return cls.of(
@@ -304,6 +305,7 @@ class CertifiedFile(CertifiedTable):
             relative,
             source.truth(piece),
             source.silent,
+            label_sets=label_sets,
             stored=source.stored,
             file=piece,
             on_training=source.on_training,
@@ -333,14 +335,19 @@ class CertifiedFile(CertifiedTable):
             out["silent_units"] = _name_lists(self.model.units_.names, self.silent_units.T)
         for radius, (low, high) in self.intervals.items():
             out[f"low_{radius}"], out[f"high_{radius}"] = low, high
+        for radius, possible in self.possible_labels.items():
+            out[f"label_set_{radius}"] = _name_lists(self.model.classes_, possible.T)
         return out
 
 
-def _name_lists(names: Sequence[str], units: Array) -> Any:
-    """Return for every row the names of its units, as Arrow lists; units: bool (units, rows)."""
+def _name_lists(names: ArrayLike, units: Array) -> Any:
+    """Return for every row the names of its units, as Arrow lists; units: bool (units, rows).
+
+    Labels are listed like units.
+    """
     arrow = require("pyarrow", "writing tables", "partita[cli]")
     ends = np.concatenate([[0], np.cumsum(units.sum(axis=0))]).astype(np.int32)
-    named = arrow.array(names, arrow.string()).take(np.nonzero(units.T)[1])
+    named = arrow.array(names).take(np.nonzero(units.T)[1])
     return arrow.ListArray.from_arrays(ends, named)
 
 
@@ -354,6 +361,7 @@ def certify_file(
     csv: CsvOptions | None = None,
     jobs: int | None = None,
     silent: SilentArgument = None,
+    label_sets: int = 0,
 ) -> CertifiedFile:
     """Certify all rows of a table, in memory.
 
@@ -375,10 +383,12 @@ def certify_file(
         Threads; by default as the model was fitted.
     silent : "detect" or list of str, optional
         Silent sources; the table may lack their columns.
+    label_sets : int, default=0
+        For labels: up to how many bad units their label sets are wanted for.
     """
     stored = open_model(model, trusted, jobs, verbose)
     source = open_prediction_table(stored, data, csv=csv, silent=silent)
-    return CertifiedFile.of_piece(source, source.file, tolerance, relative)
+    return CertifiedFile.of_piece(source, source.file, tolerance, relative, label_sets)
 
 
 def certify_pieces(
@@ -387,6 +397,7 @@ def certify_pieces(
     tolerance: float | None = None,
     relative: float | None = None,
     verbose: int = 1,
+    label_sets: int = 0,
 ) -> tuple[Summary, list[str]]:
     """Certify a table piece by piece; return the summary and the columns that were written.
 
@@ -398,7 +409,7 @@ def certify_pieces(
     progress = Progress("certified", source.file.n_rows, "rows", enabled=verbose > 0)
     with progress, nullcontext() if out is None else table_writer(out) as write:
         for piece in source.file.batches(source.columns, CERTIFIED_AT_ONCE):
-            certified = CertifiedFile.of_piece(source, piece, tolerance, relative)
+            certified = CertifiedFile.of_piece(source, piece, tolerance, relative, label_sets)
             if write is not None:
                 written = certified.columns()
                 write(written)
@@ -421,6 +432,7 @@ def certify_parquet(
     split: Split | None = None,
     verbose: int = 0,
     silent: SilentArgument = None,
+    label_sets: int = 0,
 ) -> JsonObject:
     """Predict and certify every row of a table in Parquet, piece by piece.
 
@@ -448,12 +460,16 @@ def certify_parquet(
     silent : "detect" or list of str, optional
         Silent sources, by the names of their units; "detect": those whose columns are all missing
         in a row. The table may lack their columns.
+    label_sets : int, default=0
+        For labels: for each r from 1 up to this, also write which labels r bad units can bring
+        about, as lists ``label_set_r``.
 
     Returns
     -------
     dict
         ``rows``, ``counts``, ``certified`` (the share of rows with at least each radius),
-        ``median_radius``, and, where the table has the target, ``certified_accuracy``.
+        ``median_radius``, and, where the table has the target, ``certified_accuracy``. With
+        ``label_sets`` also their mean ``size`` and ``coverage``.
 
     Raises
     ------
@@ -481,4 +497,5 @@ def certify_parquet(
     """
     check_writable(out, (".parquet",))
     source = open_prediction_table(open_model(model, trusted), data, split, silent=silent)
-    return certify_pieces(source, out, tolerance, relative, verbose)[0].to_dict(out)
+    summary, _ = certify_pieces(source, out, tolerance, relative, verbose, label_sets)
+    return summary.to_dict(out)
