@@ -92,6 +92,8 @@ PUBLIC = {
         "FixedVote",
         "LeaveOutClassifier",
         "LeaveOutRegressor",
+        "TableBlendClassifier",
+        "TableBlendRegressor",
         "TableBoostingClassifier",
         "TableBoostingRegressor",
         "TableTreesClassifier",

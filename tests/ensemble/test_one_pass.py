@@ -18,7 +18,13 @@ from partita import (
     SubmodelError,
     SubmodelWarning,
 )
-from partita.ensemble import TableBoostingClassifier, TableTreesClassifier, _one_pass
+from partita.ensemble import (
+    TableBlendClassifier,
+    TableBlendRegressor,
+    TableBoostingClassifier,
+    TableTreesClassifier,
+    _one_pass,
+)
 from partita.ensemble._one_pass import _KNOWN, one_pass
 from partita.tables import Table, open_table
 
@@ -60,6 +66,11 @@ MODELS = {
     "partition": lambda labels: (
         FeaturePartitionClassifier if labels else FeaturePartitionRegressor
     )(n_submodels=4, random_state=0),
+    "blend": lambda labels: (
+        FeaturePartitionClassifier(TableBlendClassifier(5, 5), n_submodels=4, random_state=0)
+        if labels
+        else FeaturePartitionRegressor(TableBlendRegressor(5, 5), n_submodels=4, random_state=0)
+    ),
     "overlap": lambda labels: (FeaturePartitionClassifier if labels else FeaturePartitionRegressor)(
         n_submodels=4, spread=2, random_state=0
     ),

@@ -3,6 +3,7 @@
 import pickle
 import time
 import warnings
+from functools import partial
 
 import joblib
 import numpy as np
@@ -10,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from sklearn.datasets import load_diabetes, load_digits, load_wine
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_wine
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -24,15 +25,26 @@ from partita import (
     store,
 )
 from partita.ensemble import (
+    TableBlendClassifier,
+    TableBlendRegressor,
     TableBoostingClassifier,
     TableBoostingRegressor,
     TableTreesClassifier,
     TableTreesRegressor,
 )
+from partita.ensemble._table_estimators import _centre_and_spread, _measured
 from tests.ensemble.csv_table import FRAME, WORDS
 
-CLASSIFIERS = [TableBoostingClassifier(max_iter=5), TableTreesClassifier(5)]
-REGRESSORS = [TableBoostingRegressor(max_iter=200), TableTreesRegressor(20, max_features=None)]
+CLASSIFIERS = [
+    TableBoostingClassifier(max_iter=5),
+    TableTreesClassifier(5),
+    TableBlendClassifier(5, 5),
+]
+REGRESSORS = [
+    TableBoostingRegressor(max_iter=200),
+    TableTreesRegressor(20, max_features=None),
+    TableBlendRegressor(200, 20),
+]
 
 
 def named(estimators):
@@ -130,28 +142,38 @@ def test_the_default_ensemble_of_numbers_boosts_trees():
 
 X, Y = load_wine(return_X_y=True)
 GAPS = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
-SMALL = [TableTreesClassifier(5), TableTreesRegressor(5)]
+SMALL = [
+    TableTreesClassifier(5),
+    TableTreesRegressor(5),
+    TableBlendClassifier(5, 5),
+    TableBlendRegressor(5, 5),
+]
 ROWS_NOT_WEIGHTS = {
-    "check_sample_weight_equivalence_on_dense_data": "min_samples_leaf=2 counts rows: one row of "
+    "check_sample_weight_equivalence_on_dense_data": "min_samples_leaf counts rows: one row of "
     "weight 2 is not two rows"
 }
 
 
 @parametrize_with_checks(
     SMALL,
-    expected_failed_checks=lambda trees: (
-        ROWS_NOT_WEIGHTS if isinstance(trees, TableTreesRegressor) else {}
-    ),
+    expected_failed_checks=lambda trees: ROWS_NOT_WEIGHTS if trees.min_samples_leaf > 1 else {},
 )
 def test_scikit_learn(estimator, check):
     check(estimator)
+
+
+def measured(table, seen):
+    """The floats on which scikit-learn grows the trees of rows that were seen."""
+    scales = [_centre_and_spread(column) for column in seen.T]
+    columns = [_measured(*one) for one in zip(table.T, scales, strict=True)]
+    return np.column_stack(columns)
 
 
 @pytest.mark.parametrize("table", [X, GAPS], ids=["complete", "with gaps"])
 def test_labels_are_those_of_scikit_learns_forest(table):
     """On the same floats, bit for bit, also where training saw no missing values."""
     ours = TableTreesClassifier(20, random_state=3).fit(table[::2], Y[::2])
-    encode = lambda rows: ours._encoded(list(rows.T))  # noqa: E731
+    encode = partial(measured, seen=table[::2])
     theirs = ExtraTreesClassifier(20, random_state=3).fit(encode(table[::2]), Y[::2])
     assert np.array_equal(ours.predict_proba(table), theirs.predict_proba(encode(table)))
     assert np.array_equal(ours.predict(table), theirs.predict(encode(table)))
@@ -162,10 +184,76 @@ def test_labels_are_those_of_scikit_learns_forest(table):
 def test_numbers_are_those_of_scikit_learns_forest():
     bmi, target = load_diabetes(return_X_y=True, scaled=False)
     ours = TableTreesRegressor(20, random_state=3).fit(bmi[::2], target[::2])
-    encode = lambda rows: ours._encoded(list(rows.T))  # noqa: E731
+    encode = partial(measured, seen=bmi[::2])
     settings = {"min_samples_leaf": 2, "max_features": 1 / 3, "random_state": 3}
     theirs = ExtraTreesRegressor(20, **settings).fit(encode(bmi[::2]), target[::2])
     assert np.array_equal(ours.predict(bmi), theirs.predict(encode(bmi)))
+
+
+@pytest.mark.parametrize("step", [2.0, -1e292], ids=["the smallest differences", "huge"])
+def test_neighbouring_values_are_divided_as_training_divided_them(step):
+    """Where a threshold, given back in the column's own units, is rounded to one of them."""
+    column = 2.0**53 + step * np.random.default_rng(0).integers(0, 5, (400, 2))
+    labels = (column[:, 0] > np.median(column[:, 0])).astype(int)
+    ours = TableTreesClassifier(20, random_state=3).fit(column, labels)
+    theirs = ExtraTreesClassifier(20, random_state=3).fit(measured(column, column), labels)
+    assert np.array_equal(
+        ours.predict_proba(column), theirs.predict_proba(measured(column, column))
+    )
+
+
+def test_trees_of_some_rows_know_every_class_and_no_row_without_weight():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(2000, 2))
+    labels = (table[:, 0] > 0).astype(int)
+    labels[:3], table[:3] = 2, 9.0  # a class that most samples of 50 rows miss
+    settings = {"n_estimators": 200, "max_samples": 50, "random_state": 0}
+    trees = TableTreesClassifier(**settings).fit(table, labels)
+    assert trees.score(table[3:], labels[3:]) > 0.95
+    known = trees.predict_proba(table[:1])[0, 2]  # 3 of 2000 rows: in 7 % of 200 samples
+    assert 0.03 < known < 0.12
+    weights = np.where(np.arange(2000) < 3, 0.0, 1.0)
+    assert (
+        not TableTreesClassifier(**settings)
+        .fit(table, labels, weights)
+        .predict_proba(table)[:, 2]
+        .any()
+    )
+    weights = np.where(np.arange(2000) < 3, 100.0, 1.0)
+    weighted = TableTreesClassifier(**settings).fit(table, labels, weights)
+    assert weighted.predict_proba(table[:1])[0, 2] > 0.95
+    whole = [
+        TableTreesClassifier(5, max_samples=size, random_state=0).fit(table, labels).trees_
+        for size in (None, 2000)
+    ]
+    assert np.array_equal(whole[0].threshold, whole[1].threshold)
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_a_blend_is_the_geometric_mean_of_both(load):
+    table, labels = load(return_X_y=True)
+    table[::7, 2] = np.nan
+    weights = np.arange(len(labels)) % 3 + 1.0
+    blend = TableBlendClassifier(random_state=3).fit(table[::2], labels[::2], weights[::2])
+    boosted = TableBoostingClassifier(random_state=3).fit(table[::2], labels[::2], weights[::2])
+    trees = TableTreesClassifier(50, 4, None, random_state=3)
+    trees.fit(table[::2], labels[::2], weights[::2])
+    shares = np.maximum(trees.predict_proba(table), 1e-3)
+    assert (shares == 1e-3).any()
+    mean = np.sqrt(boosted.predict_proba(table) * shares)
+    expected = mean / mean.sum(axis=1, keepdims=True)
+    assert np.allclose(blend.predict_proba(table), expected, rtol=1e-9, atol=0)
+    alone = np.vstack([blend.predict_proba(table[[i]]) for i in range(50)])
+    assert np.array_equal(alone, blend.predict_proba(table)[:50])
+
+
+def test_a_blend_of_numbers_is_the_mean_of_both():
+    table, target = load_diabetes(return_X_y=True)
+    blend = TableBlendRegressor(random_state=3).fit(table[::2], target[::2])
+    boosted = TableBoostingRegressor(random_state=3).fit(table[::2], target[::2])
+    trees = TableTreesRegressor(50, 4, None, random_state=3).fit(table[::2], target[::2])
+    expected = (boosted.predict(table) + trees.predict(table)) / 2
+    assert np.allclose(blend.predict(table), expected, rtol=1e-12, atol=0)
 
 
 def test_raw_columns_give_the_same_labels_as_measured_from_their_centre():

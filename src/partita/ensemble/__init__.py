@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ._batches import check_batches, fit_submodel
     from ._feature_partition import FeaturePartitionClassifier, FeaturePartitionRegressor
     from ._leave_out import LeaveOutClassifier, LeaveOutEnsemble, LeaveOutRegressor
-    from ._one_pass import scores_rows_apart
+    from ._one_pass import FLAT, scores_rows_apart
     from ._plan import Plan, seeds, trains_jointly
     from ._protocol import FittedEnsemble
     from ._silent_sources import DETECT, columns_that_may_lack
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
         were_trained_jointly,
     )
     from ._table_estimators import (
+        TableBlendClassifier,
+        TableBlendRegressor,
         TableBoostingClassifier,
         TableBoostingRegressor,
         TableEstimator,
@@ -46,6 +48,8 @@ __all__ = [
     "FixedVote",
     "LeaveOutClassifier",
     "LeaveOutRegressor",
+    "TableBlendClassifier",
+    "TableBlendRegressor",
     "TableBoostingClassifier",
     "TableBoostingRegressor",
     "TableTreesClassifier",

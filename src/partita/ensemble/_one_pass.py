@@ -17,6 +17,8 @@ from ._flat_trees import FlatTrees
 from ._protocol import FittedEnsemble
 from ._submodels import FixedVote, Score
 from ._table_estimators import (
+    TableBlendClassifier,
+    TableBlendRegressor,
     TableBoostingClassifier,
     TableBoostingRegressor,
     TableEstimator,
@@ -24,7 +26,14 @@ from ._table_estimators import (
     TableTreesRegressor,
 )
 
-FLAT = (TableBoostingClassifier, TableBoostingRegressor, TableTreesClassifier, TableTreesRegressor)
+FLAT: tuple[type[TableEstimator], ...] = (
+    TableBlendClassifier,
+    TableBlendRegressor,
+    TableBoostingClassifier,
+    TableBoostingRegressor,
+    TableTreesClassifier,
+    TableTreesRegressor,
+)
 ROWS = 16384  # at once
 MOST_NODES = 2**22  # of all trees, which are held once more: 110 MB
 

@@ -10,11 +10,11 @@ ones (docs/results/leave-out-defaults.md).
 """
 
 from collections.abc import Hashable
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_regressor
 from sklearn.utils import Tags, check_consistent_length, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
@@ -338,26 +338,30 @@ def _softmax(sums: Array) -> Array:
 
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_SEEN = 1e300  # beyond, differences of float64 values would overflow
+MOST_ROWS = 10_000  # that a randomized tree of a blend learns from
+LEAST_SHARE = 1e-3  # of a class among randomized trees
 
 
 class _TableTrees(TableEstimator):
     """Encode a table column by column and grow trees on it that are split at random.
 
     The library compares float32 values and takes columns that vary by less than 1e-7 for constants,
-    so every column is measured from its own centre, in units of its own spread.
+    so in training every column is measured from its own centre, in units of its own spread.
     """
 
     n_estimators: int
     min_samples_leaf: int
     max_features: object
+    max_samples: int | None
     random_state: object
 
     def _fit(self, kind: Estimator, X: TableLike, y: Array, sample_weight: object) -> Self:
         columns = self._learn_encoding(X)
         check_consistent_length(columns[0], y)
-        raw = (apply_codes(*one) for one in zip(columns, self.codes_, strict=True))
-        self.scale_ = np.array([_centre_and_spread(column) for column in raw])
-        encoded = np.ascontiguousarray(self._encoded(columns))
+        raw = self._encoded(columns)
+        scales = [_centre_and_spread(column) for column in raw.T]
+        measured = [_measured(*one) for one in zip(raw.T, scales, strict=True)]
+        encoded = np.column_stack(measured)
         # Trees one by one, and not a forest of the library: it sets the warning filters of the
         # process in every thread, and with several threads may leave none behind.
         target = np.ascontiguousarray(y, dtype=np.float64)[:, None]
@@ -366,26 +370,31 @@ class _TableTrees(TableEstimator):
             weights = _check_sample_weight(sample_weight, encoded, dtype=np.float64)
         rng = check_random_state(self.random_state)
         missing = bool(np.isnan(encoded).any())  # the library looks for them where it checks
-        trees = []
+        trees, part = [], (encoded, target, weights)
+        ends = np.cumsum(np.ones(len(target)) if weights is None else weights)
+        # a tree that misses a class would number the others anew
+        labelled = hasattr(self, "classes_")
+        every = np.unique(target, return_index=True)[1] if labelled else np.arange(0)
         for _ in range(self.n_estimators):
             tree = kind(
                 min_samples_leaf=self.min_samples_leaf,
                 max_features=self.max_features,
                 random_state=rng.randint(np.iinfo(np.int32).max),
             )
-            trees.append(tree.fit(encoded, target, weights, check_input=missing).tree_)
+            if self.max_samples is not None and self.max_samples < len(encoded):
+                drawn = np.searchsorted(
+                    ends, rng.random_sample(self.max_samples) * ends[-1], "right"
+                )
+                rows = np.append(every, np.minimum(drawn, len(ends) - 1))
+                part = encoded[rows], target[rows], np.arange(len(rows)) >= len(every)
+            trees.append(tree.fit(*part, check_input=missing).tree_)
         self.trees_ = FlatTrees.of_trees(trees)
+        for k, scale in enumerate(scales):
+            nodes = np.flatnonzero(self.trees_.feature == k)
+            self.trees_.threshold[nodes] = _unmeasured(
+                self.trees_.threshold[nodes], raw[:, k], encoded[:, k], scale
+            )
         return self
-
-    def _encode_column(self, column: Array, k: int) -> Array:
-        """Return column k as float32, as the library will compare it."""
-        encoded = np.clip(super()._encode_column(column, k), -LARGEST_SEEN, LARGEST_SEEN)
-        with np.errstate(over="ignore"):
-            encoded = (encoded - self.scale_[k, 0]) / self.scale_[k, 1]
-        return np.asarray(np.clip(encoded, -LARGEST, LARGEST).astype(np.float32))
-
-    def _encoding(self, k: int) -> Hashable:
-        return super()._encoding(k), *self.scale_[k].tolist()
 
     def _outputs(self, sums: Array) -> Array:
         """Return the mean of the leaves."""
@@ -412,6 +421,8 @@ class TableTreesClassifier(TableLabels, _TableTrees):
         How many training rows a leaf holds at least.
     max_features : {"sqrt", "log2", None}, int or float, default="sqrt"
         How many columns are tried at a split, each at one random threshold; a float is a share.
+    max_samples : int, optional
+        How many training rows a tree learns from, drawn by their weights. None, or fewer rows: all.
     random_state : int, optional
         Seed of columns and thresholds.
 
@@ -444,11 +455,13 @@ class TableTreesClassifier(TableLabels, _TableTrees):
         n_estimators: int = 50,
         min_samples_leaf: int = 1,
         max_features: object = "sqrt",
+        max_samples: int | None = None,
         random_state: object = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
+        self.max_samples = max_samples
         self.random_state = random_state
 
     def fit(self, X: TableLike, y: Target, sample_weight: object = None) -> Self:
@@ -491,6 +504,8 @@ class TableTreesRegressor(TableValues, _TableTrees):
         How many training rows a leaf holds at least.
     max_features : {"sqrt", "log2", None}, int or float, default=1/3
         How many columns are tried at a split, each at one random threshold; a float is a share.
+    max_samples : int, optional
+        How many training rows a tree learns from, drawn by their weights. None, or fewer rows: all.
     random_state : int, optional
         Seed of columns and thresholds.
 
@@ -521,11 +536,13 @@ class TableTreesRegressor(TableValues, _TableTrees):
         n_estimators: int = 50,
         min_samples_leaf: int = 2,
         max_features: object = 1 / 3,
+        max_samples: int | None = None,
         random_state: object = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.min_samples_leaf = min_samples_leaf
         self.max_features = max_features
+        self.max_samples = max_samples
         self.random_state = random_state
 
     def fit(self, X: TableLike, y: Target, sample_weight: object = None) -> Self:
@@ -549,6 +566,172 @@ class TableTreesRegressor(TableValues, _TableTrees):
         from sklearn.tree import ExtraTreeRegressor  # predictions do without
 
         return self._fit(ExtraTreeRegressor, X, values, sample_weight)
+
+
+class _TableBlend(TableEstimator):
+    """Boost trees on a table and grow randomized ones, and combine what both predict."""
+
+    _kinds: ClassVar[tuple[Estimator, Estimator]]
+
+    def __init__(
+        self,
+        n_boosted: int = 50,
+        n_randomized: int = 50,
+        min_samples_leaf: int = 4,
+        random_state: object = None,
+    ) -> None:
+        self.n_boosted = n_boosted
+        self.n_randomized = n_randomized
+        self.min_samples_leaf = min_samples_leaf
+        self.random_state = random_state
+
+    def fit(self, X: TableLike, y: Target, sample_weight: object = None) -> Self:
+        """Encode the columns and grow the trees.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame of shape (n_samples, n_features)
+            Training rows.
+        y : array-like of shape (n_samples,)
+            Labels or numbers.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted estimator.
+        """
+        y = _check_y(y, y_numeric=is_regressor(self), estimator=self)
+        boosting, randomizing = self._kinds
+        trees = randomizing(
+            self.n_randomized, self.min_samples_leaf, None, MOST_ROWS, self.random_state
+        )
+        trees = trees.fit(X, y, sample_weight).trees_
+        fitted = boosting(self.n_boosted, random_state=self.random_state).fit(X, y, sample_weight)
+        for name in ("codes_", "n_features_in_", "classes_", "trees_"):
+            if hasattr(fitted, name):
+                setattr(self, name, getattr(fitted, name))
+        if self.trees_ is not None:
+            trees.threshold[trees.feature < 0] /= self.n_randomized
+            columns, n_sums = np.arange(self.n_features_in_), len(self.trees_.start)
+            self.trees_ = FlatTrees.joined([(self.trees_, columns, 0), (trees, columns, n_sums)])
+        return self
+
+
+class TableBlendClassifier(TableLabels, _TableBlend):
+    """Classify the rows of a table with boosted trees and with extremely randomized ones.
+
+    The class probabilities of both are combined by their geometric mean. Columns are read as by
+    :class:`TableBoostingClassifier`.
+
+    Parameters
+    ----------
+    n_boosted : int, default=50
+        How many trees are boosted (for more than two classes, per class).
+    n_randomized : int, default=50
+        How many randomized trees are grown, each on at most 10,000 rows.
+    min_samples_leaf : int, default=4
+        How many training rows a leaf of a randomized tree holds at least.
+    random_state : int, optional
+        Seed of both.
+
+    Attributes
+    ----------
+    classes_ : array of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+
+    See Also
+    --------
+    partita.FeaturePartitionClassifier : The ensemble that it is made for.
+    TableBoostingClassifier, TableTreesClassifier : The two alone.
+
+    Examples
+    --------
+    >>> from partita.ensemble import TableBlendClassifier
+    >>> X = [["red", 1.0], ["blue", None], ["red", 2.0], ["blue", 0.5]] * 20
+    >>> y = ["yes", "no", "yes", "no"] * 20
+    >>> blend = TableBlendClassifier(random_state=0).fit(X, y)
+    >>> blend.predict([["blue", None], ["red", 3.0]]).tolist()
+    ['no', 'yes']
+    """
+
+    __module__ = "partita.ensemble"  # stored models name public paths
+    _kinds = TableBoostingClassifier, TableTreesClassifier
+
+    def _outputs(self, sums: Array) -> Array:
+        """Return the geometric mean: boosted trees add up to logarithms, the others to shares."""
+        if sums.shape[1] == 0:
+            return np.ones((len(sums), 1))
+        n_classes = len(self.classes_)
+        boosted, shares = sums[:, :-n_classes], sums[:, -n_classes:]
+        if n_classes == 2:
+            boosted = boosted * np.array([-0.5, 0.5])
+        return _softmax((boosted + np.log(np.maximum(shares, LEAST_SHARE))) / 2)
+
+
+class TableBlendRegressor(TableValues, _TableBlend):
+    """Predict numbers from the rows of a table: the mean of boosted and of randomized trees.
+
+    Columns are read as by :class:`TableBoostingRegressor`.
+
+    Parameters
+    ----------
+    n_boosted : int, default=50
+        How many trees are boosted.
+    n_randomized : int, default=50
+        How many randomized trees are grown, each on at most 10,000 rows.
+    min_samples_leaf : int, default=4
+        How many training rows a leaf of a randomized tree holds at least.
+    random_state : int, optional
+        Seed of both.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns seen in :meth:`fit`.
+
+    See Also
+    --------
+    partita.FeaturePartitionRegressor : The ensemble that it is made for.
+    TableBoostingRegressor, TableTreesRegressor : The two alone.
+
+    Examples
+    --------
+    >>> from partita.ensemble import TableBlendRegressor
+    >>> X = [["red", 1.0], ["blue", None], ["red", 2.0], ["blue", 0.5]] * 20
+    >>> y = [3.0, 1.0, 3.0, 1.0] * 20
+    >>> blend = TableBlendRegressor(n_boosted=200, random_state=0).fit(X, y)
+    >>> blend.predict([["blue", None]]).round(2).tolist()
+    [1.0]
+    """
+
+    __module__ = "partita.ensemble"  # stored models name public paths
+    _kinds = TableBoostingRegressor, TableTreesRegressor
+
+    def _outputs(self, sums: Array) -> Array:
+        return np.asarray(sums.mean(axis=1, keepdims=True))
+
+
+def _measured(column: Array, scale: tuple[float, float]) -> Array:
+    """Return a column as float32, from its own centre and in units of its own spread."""
+    with np.errstate(over="ignore"):
+        values = (np.clip(column, -LARGEST_SEEN, LARGEST_SEEN) - scale[0]) / scale[1]
+    return np.clip(values, -LARGEST, LARGEST).astype(np.float32)
+
+
+def _unmeasured(
+    thresholds: Array, column: Array, measured: Array, scale: tuple[float, float]
+) -> Array:
+    """Return thresholds that divide the column as the given ones divide it where it is measured."""
+    known = ~np.isnan(column)
+    values, first = np.unique(column[known], return_index=True)
+    n_left = np.searchsorted(measured[known][first], thresholds, side="right")
+    least, beyond = np.append(-np.inf, values), np.append(np.nextafter(values, -np.inf), np.inf)
+    with np.errstate(over="ignore"):
+        return np.clip(thresholds * scale[1] + scale[0], least[n_left], beyond[n_left])
 
 
 def _centre_and_spread(column: Array) -> tuple[float, float]:

@@ -30,13 +30,7 @@ from typing import TypedDict
 import numpy as np
 
 from .._support import Estimator, JsonObject, PathLike, require
-from ..ensemble import (
-    FixedVote,
-    TableBoostingClassifier,
-    TableBoostingRegressor,
-    TableTreesClassifier,
-    TableTreesRegressor,
-)
+from ..ensemble import FLAT, FixedVote
 from ..errors import InputError, MissingExtraError, StoreError
 
 MANIFEST = "manifest.json"
@@ -221,15 +215,8 @@ def _read(place: Path | zipfile.ZipFile, name: str, most: int) -> bytes:
 
 SCHEMA = "schema.json"
 PROTOCOL = 2  # of skops' files; a later one is left to skops
-OWN = {
-    ("partita.ensemble", kind.__name__): kind
-    for kind in (
-        FixedVote,
-        TableBoostingClassifier,
-        TableBoostingRegressor,
-        TableTreesClassifier,
-        TableTreesRegressor,
-    )
+OWN: dict[tuple[str, str], type[Estimator]] = {
+    ("partita.ensemble", kind.__name__): kind for kind in (*FLAT, FixedVote)
 }
 
 # Types that skops does not trust by itself. Their files hold numbers and texts, not code, but a
@@ -392,7 +379,7 @@ def own_estimator(content: bytes) -> Estimator | None:
             state = _value(schema["content"], archive)
         except (_OtherContentError, KeyError):
             return None
-    instance: Estimator = kind.__new__(kind)
+    instance: Estimator = object.__new__(kind)
     if hasattr(instance, "__setstate__"):
         instance.__setstate__(state)
     else:
