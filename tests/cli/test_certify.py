@@ -139,8 +139,8 @@ def test_label_sets_of_numbers_and_of_more_units_than_there_are_are_refused(
     partita, iris, numbers, tmp_path
 ):
     for model, rows, radius, message in (
-        (numbers / "model.zip", numbers / "test.parquet", 1, "the model predicts numbers"),
-        (iris / "model", iris / "new.csv", 5, "label_sets is 5, and the model has 4 columns"),
+        (numbers / "model.zip", numbers / "test.parquet", 1, "the predictions are numbers"),
+        (iris / "model", iris / "new.csv", 5, "label_sets is 5, and there are 4 columns"),
     ):
         out = tmp_path / "c.csv"
         code, _, err = partita("certify", model, rows, "--label-sets", radius, "--out", out)

@@ -101,7 +101,32 @@ def test_labels_are_what_certify_says(labels, classifier):
         ]
         assert (row["critical_units"] == []) == (row["radius"] > 0)
         assert row["intervals"] is None
+        assert "label_sets" not in row
     assert any("size" in row["critical_units"] for row in answer["rows"])
+
+
+def test_label_sets_are_the_models_own(classifier, folder):
+    """From a real server, and described in its schema."""
+    path, rows = store.save(classifier, folder / "sets"), CANCER[:80]
+    with server(path, folder / "sets.log", label_sets=2) as (client, *_):
+        answer = strict(client.post("/certify", json={"rows": rows_of(rows)}))
+        schema = strict(client.get("/openapi.json"))["components"]["schemas"]["Row"]
+    sizes = set()
+    for radius in (1, 2):
+        for row, own in zip(answer["rows"], classifier.prediction_set(rows, radius), strict=True):
+            assert list(row["label_sets"]) == ["1", "2"]
+            assert row["label_sets"][str(radius)] == classifier.classes_[own].tolist()
+            sizes.add(int(own.sum()))
+    assert sizes == {1, 2}
+    assert "label_sets" in schema["properties"]
+    assert "label_sets" not in schema["required"]
+
+
+def test_label_sets_that_are_no_use_are_refused(classifier, regressor):
+    with pytest.raises(InputError, match="label_sets is for labels, and the predictions are num"):
+        serve.make_app(regressor, label_sets=1)
+    with pytest.raises(InputError, match="label_sets is 29, and there are 28 units"):
+        serve.make_app(classifier, label_sets=29)
 
 
 def test_values_are_what_certify_says(regressor):

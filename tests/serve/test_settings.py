@@ -40,6 +40,8 @@ def test_wrong_settings_are_one_sentence(settings, message, tmp_path):
         ({"model_path": "m", "key": "id"}, "give table and key"),
         ({"model_path": "m", "table": "t", "key": "k", "silent": ["A"]}, "is not for a party"),
         ({"model_path": "m", "table": "t", "key": "k", "tolerance": 1.0}, "not for a party"),
+        ({"model_path": "m", "table": "t", "key": "k", "label_sets": 1}, "not for a party"),
+        ({"parties": "p", "label_sets": 1}, "label_sets is not for a coordinator: write it into"),
         ({"parties": "p", "relative": 0.1}, "relative is not for a coordinator: write it into"),
         ({"parties": "p", "silent": "detect"}, "silent is not for a coordinator: leave it out"),
         ({"parties": "p", "table": "t", "key": "k"}, "table is not for a coordinator"),

@@ -30,6 +30,7 @@ def serve(
     ] = 1,
     tolerance: options.Tolerance = None,
     relative: options.Relative = None,
+    label_sets: options.LabelSets = 0,
     silent: options.Silent = None,
     trust: options.Trust = None,
     token: Annotated[

@@ -337,6 +337,7 @@ def make_app(
     low_radius: int = 1,
     request_log: PathLike | None = None,
     silent: str | Sequence[str] | None = None,
+    label_sets: int = ServeSettings.label_sets,
     usual: ReferenceRates | None = None,
 ) -> FastAPI:
     """Make the service as an ASGI application.
@@ -382,6 +383,9 @@ def make_app(
     silent : "detect" or list of str, optional
         Silent sources, by the names of their units; "detect": those whose columns are null, or not
         given, in a row. Their submodels abstain.
+    label_sets : int, default=0
+        For a classifier: up to how many bad units answers list the labels that these could bring
+        about.
     usual : ReferenceRates, optional
         What :func:`partita.watch.learn_usual` found: /metrics then shows which source
         contradicts the predictions more often.
@@ -427,7 +431,13 @@ def certifying_app(
     settings, metrics = service.settings, service.metrics
     watch = None if usual is None else SourceWatch(Watcher(model, usual), metrics)
     certifier = Certifier(
-        model, settings.tolerance, settings.relative, settings.max_rows, settings.silent, watch
+        model,
+        settings.tolerance,
+        settings.relative,
+        settings.max_rows,
+        settings.silent,
+        settings.label_sets,
+        watch,
     )
     # For the whole process: Python has one list of filters for all threads, and one set for a
     # request would leak into another.

@@ -63,6 +63,8 @@ class Certifier:
         The most rows in one request.
     silent : "detect" or list of str, optional
         Silent sources; rows need not have their columns.
+    label_sets : int, default=0
+        For labels: up to how many bad units their label sets are wanted for.
     watch : callable, optional
         Called with certified rows, once each.
     """
@@ -74,6 +76,7 @@ class Certifier:
         relative: float | None,
         max_rows: int,
         silent: str | Sequence[str] | None = None,
+        label_sets: int = 0,
         watch: Callable[[CertifiedTable], None] | None = None,
     ) -> None:
         self._watch = watch
@@ -86,7 +89,7 @@ class Certifier:
         self.model.verbose = 0
         self._statement = (tolerance, relative)
         self._max_rows = max_rows
-        self._silent = silent
+        self._silent, self._label_sets = silent, label_sets
         self.may_lack = () if silent is None else tuple(columns_that_may_lack(model, silent))
         self._unread = () if silent == DETECT else self.may_lack  # sources known to be silent
         self._together = scores_rows_apart(model)
@@ -160,7 +163,13 @@ class Certifier:
 
     def _certified(self, columns: Columns) -> CertifiedTable:
         table = ColumnsTable(columns, self.kinds)
-        return CertifiedTable.of(self.model, table, *self._statement, silent=self._silent)
+        return CertifiedTable.of(
+            self.model,
+            table,
+            *self._statement,
+            silent=self._silent,
+            label_sets=self._label_sets,
+        )
 
     def _rows(self, certified: CertifiedTable) -> list[JsonObject]:
         return answer_rows(
@@ -170,6 +179,8 @@ class Certifier:
             certified.critical_units,
             None if self._of_labels else certified.intervals,
             certified.silent_units,
+            certified.possible_labels,
+            getattr(self.model, "classes_", ()),
         )
 
 

@@ -209,7 +209,8 @@ class Row(BaseModel):
     tolerance. runner_up: the label nearest to taking over, if there is one. intervals: for a model
     of numbers, how low and how high r of the things counted can bring the prediction; null: no
     end. For a model of labels it is null. silent_units: those that were silent, where the service
-    takes silence into account; their submodels abstained.
+    takes silence into account; their submodels abstained. label_sets: for a model of labels, where
+    the service lists them, the labels that r of the things counted can bring about, by r.
     """
 
     prediction: Label
@@ -218,6 +219,7 @@ class Row(BaseModel):
     critical_units: list[str] | None
     intervals: dict[str, tuple[float | None, float | None]] | None
     silent_units: list[str] | None = None
+    label_sets: dict[str, list[Label]] | None = None
 
 
 class Certified(BaseModel):
@@ -264,8 +266,14 @@ def answer_rows(
     critical: Array | None,
     intervals: Mapping[int, tuple[Array, Array]] | None,
     silent: Array | None,
+    possible: Mapping[int, Array],
+    classes: Sequence[Any] | Array,
 ) -> list[JsonObject]:
-    """Return the rows of an answer, as Row describes them; ``names`` are those of the units."""
+    """Return the rows of an answer, as Row describes them.
+
+    ``names``: of the units; ``possible``: the labels that r of them can bring about, as a mask of
+    ``classes``, by r.
+    """
 
     def named(chosen: Array) -> list[str]:
         return [names[unit] for unit in np.flatnonzero(chosen).tolist()]
@@ -287,6 +295,11 @@ def answer_rows(
             }
         if silent is not None:
             row["silent_units"] = named(silent[i])
+        if possible:
+            row["label_sets"] = {
+                str(r): [json_value(classes[k]) for k in np.flatnonzero(own[i]).tolist()]
+                for r, own in possible.items()
+            }
         rows.append(row)
     return rows
 

@@ -82,6 +82,7 @@ def run(
     tls_cert: PathLike | None = None,
     tls_key: PathLike | None = None,
     silent: str | Sequence[str] | None = None,
+    label_sets: int = ServeSettings.label_sets,
     submodel: str | int | None = None,
     table: PathLike | None = None,
     key: str | None = None,
@@ -139,6 +140,8 @@ def run(
         A certificate and its private key as PEM files, for HTTPS.
     silent : "detect" or list of str, optional
         Silent sources, as :func:`make_app` takes them.
+    label_sets : int, default=0
+        Up to how many bad units label sets are listed for, as :func:`make_app` takes it.
     submodel : str or int, optional
         As a party of a federation: which submodel answers, by its number or by the name of one of
         its units. A model with one submodel needs none.

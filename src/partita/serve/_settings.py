@@ -41,6 +41,7 @@ class ServeSettings:
     tls_cert: PathLike | None = None
     tls_key: PathLike | None = None
     silent: str | Sequence[str] | None = None
+    label_sets: int = 0
     submodel: str | int | None = None
     table: PathLike | None = None
     key: str | None = None
@@ -101,16 +102,16 @@ class ServeSettings:
                 "a party needs its own table and the column that names its rows: give table and "
                 "key (--table FILE --key COLUMN)"
             )
-        of_model = ("tolerance", "relative", "silent")
+        of_model = ("tolerance", "relative", "silent", "label_sets")
         if self.parties is not None:
             for name in (*of_model, "submodel", "table"):
-                if getattr(self, name) is not None:
-                    in_file = name in ("tolerance", "relative")
+                if getattr(self, name) != getattr(ServeSettings, name):
+                    in_file = name in ("tolerance", "relative", "label_sets")
                     cure = "write it into parties.toml" if in_file else "leave it out"
                     raise InputError(f"{name} is not for a coordinator: {cure}")
         elif as_party:
             for name in of_model:
-                if getattr(self, name) is not None:
+                if getattr(self, name) != getattr(ServeSettings, name):
                     raise InputError(
                         f"{name} is not for a party, which only answers with ballots: leave it out"
                     )

@@ -89,7 +89,8 @@ class CertifiedTable:
     ) -> Self:
         """Cast the ballots for the rows of X; ``silent``: as ``certify`` takes it."""
         TASKS[model.task].check_tolerance(tolerance, relative)
-        check_label_sets(model, more.get("label_sets", 0))
+        of_labels = model.task == "classification"
+        check_label_sets(more.get("label_sets", 0), of_labels, model.counts_)
         table = model.read(X, silent)
         return cls(model, table, model.ballots(table, silent), tolerance, relative, truth, **more)
 
@@ -221,18 +222,17 @@ class CertifiedTable:
         return full_predictions(self.model, self.table)
 
 
-def check_label_sets(model: FittedEnsemble, radius: int) -> None:
-    """Refuse a largest radius of label sets that the model has no use for."""
+def check_label_sets(radius: int, of_labels: bool, counts: Counts) -> None:
+    """Refuse a largest radius of label sets that is no use."""
     check_whole("label_sets", radius, 0)
-    if radius and model.task != "classification":
+    if radius and not of_labels:
         raise InputError(
-            "label_sets is for labels, and the model predicts numbers, which have intervals "
+            "label_sets is for labels, and the predictions are numbers, which have intervals "
             "without it: leave it out"
         )
-    if radius > model.counts_.total:
+    if radius > counts.total:
         raise InputError(
-            f"label_sets is {radius}, and the model has {model.counts_.total} "
-            f"{model.counts_.what}: give at most that"
+            f"label_sets is {radius}, and there are {counts.total} {counts.what}: give at most that"
         )
 
 

@@ -23,14 +23,14 @@ ILL, WELL = [0.0, -5.0], [-5.0, 0.0]
 NOBODY = "http://127.0.0.1:9"
 
 
-def app_of(addresses, settings=None, tolerance=None, relative=None, **more):
+def app_of(addresses, settings=None, tolerance=None, relative=None, label_sets=0, **more):
     asked = Federation(
         [Party(f"clinic {k}", one) for k, one in enumerate(addresses)],
         **{"classes": ["ill", "well"], "rule": "plurality", "timeout": 1.0} | more,
     )
     metrics = Metrics(COORDINATOR_PATHS, further=party_families(asked.vote.names))
     service = Service("parties.toml", metrics, settings or ServeSettings())
-    return coordinator_app(PartiesFile(asked, tolerance, relative), service)
+    return coordinator_app(PartiesFile(asked, tolerance, relative, label_sets), service)
 
 
 def certify(app, keys):
@@ -118,6 +118,20 @@ def test_a_slow_and_a_raving_party_are_silent_and_the_rest_is_proven():
         assert row["silent_units"] == ["clinic 1", "clinic 2", "clinic 4", "clinic 6"]
         assert row["critical_units"] == []
         assert row["intervals"] is None
+
+
+def test_label_sets_are_what_lying_parties_bring_about():
+    """Three say ill, two well: one liar makes it well, two tie it with a third label and lose."""
+    ill, well = [0.0, -5.0, -9.0], [-5.0, 0.0, -9.0]
+    labels = ["ill", "well", "gone"]
+    speakers = [votes(labels, one) for one in (ill, ill, ill, well, well)]
+    with strangers(*speakers) as addresses:
+        told = certify(app_of(addresses, label_sets=3, classes=labels), ["a"])
+    assert told["rows"][0]["label_sets"] == {
+        "1": ["ill", "well"],
+        "2": ["ill", "well"],
+        "3": ["ill", "well", "gone"],
+    }
 
 
 def test_nobody_answers_and_nothing_is_proven():

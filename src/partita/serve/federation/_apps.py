@@ -228,18 +228,21 @@ def certified(
     names, own = vote.names, answers.identities or tuple(range(len(vote.names)))
     width, silent = (file.tolerance, file.relative), silent_parties(ballots)
     intervals = vote.intervals(ballots, own) if vote.classes is None else None
+    possible, classes = vote.label_sets(ballots, file.label_sets, own), vote.classes or ()
     counted: dict[str, Sequence[float]] = {
         "seconds": answers.seconds,
         "silent_rows": silent.sum(axis=0).tolist(),
     }
     if vote.classes is None and width == (None, None):
         prediction, radii, without = vote.predict(ballots), (), [None] * len(ballots)
-        rows = answer_rows(names, prediction, None, None, intervals, silent)
+        rows = answer_rows(names, prediction, None, None, intervals, silent, possible, classes)
     else:
         proof = vote.certify(ballots, *width, own)
         assert proof.silence is not None
         critical = vote.critical(ballots, *width, own)
-        rows = answer_rows(names, proof.prediction, proof, critical, intervals, silent)
+        rows = answer_rows(
+            names, proof.prediction, proof, critical, intervals, silent, possible, classes
+        )
         radii, without = tuple(proof.radius.tolist()), proof.silence.without.tolist()
         votes, against = vote.contradictions(ballots, proof, *width)
         counted |= {"votes": votes.tolist(), "contradictions": against.tolist()}

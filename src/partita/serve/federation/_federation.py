@@ -26,7 +26,7 @@ from ...collective import criticality
 from ...ensemble import FLOOR
 from ...errors import InputError, SoundnessWarning
 from ...rules import RULES, Median, Rule, TopK, bounds_around, named_rule, with_silence
-from ...workflow import TASKS
+from ...workflow import TASKS, check_label_sets
 from ._client import (
     Label,
     MalformedReplyError,
@@ -446,6 +446,13 @@ class PartyVote:
             found[radius] = (low, high)
         return found
 
+    def label_sets(
+        self, answers: Array, largest: int, identities: Sequence[int] = ()
+    ) -> dict[int, Array]:
+        """Return the labels that r parties can bring about, bool (rows, labels), by r."""
+        ballots = self.ballots(answers, identities)
+        return {r: self.rule.prediction_set(ballots, r) for r in range(1, largest + 1)}
+
     def critical(
         self,
         answers: Array,
@@ -515,6 +522,7 @@ ENTRIES = {
     "default": (object, ""),
     "tolerance": NUMBER,
     "relative": NUMBER,
+    "label_sets": (object, ""),
     "rule": (object, ""),
     "parties": (object, ""),
 }
@@ -522,11 +530,16 @@ PARTY_ENTRIES = {"name": TEXT, "address": TEXT, "key_file": TEXT, "ca": TEXT}
 
 
 class PartiesFile(NamedTuple):
-    """A federation, and for values how far a prediction may move and still count as unchanged."""
+    """A federation, and what its answers hold.
+
+    For values: how far a prediction may move and still count as unchanged. For labels: up to how
+    many bad parties label sets are listed for.
+    """
 
     federation: Federation
     tolerance: float | None = None
     relative: float | None = None
+    label_sets: int = 0
 
 
 def read_parties(path: PathLike) -> PartiesFile:
@@ -538,6 +551,7 @@ def read_parties(path: PathLike) -> PartiesFile:
         timeout = 2.0                       # seconds
         default = "benign"                  # where all are silent
         # tolerance = 3.0 or relative = 0.15, for values
+        # label_sets = 2, for labels: which of them one and two parties could bring about
 
         [rule]
         name = "tournament"
@@ -569,9 +583,11 @@ def read_parties(path: PathLike) -> PartiesFile:
             timeout=content.get("timeout", 2.0),
             default=content.get("default"),
         )
+        label_sets = content.get("label_sets", 0)
+        check_label_sets(label_sets, classes is not None, Counts("parties", len(listed)))
     except InputError as exc:
         raise InputError(f"{where}: {exc}") from exc
-    return PartiesFile(federation, tolerance, relative)
+    return PartiesFile(federation, tolerance, relative, label_sets)
 
 
 def _party(entry: object, folder: Path, k: int) -> Party:
