@@ -156,3 +156,10 @@ def test_one_class_is_certified_against_everything():
     assert proof.runner_up is None
     assert "runner_up" not in proof.to_frame()
     assert certified_accuracy(np.zeros(len(X)), proof, 13) == 1
+
+
+@pytest.mark.parametrize("rule", ["plurality", "runoff", "tournament"])
+def test_one_submodel_proves_nothing(rule):
+    """It reads all columns, so one bad column decides, however sure the submodel is."""
+    proof = FeaturePartitionClassifier(TREE, n_submodels=1, rule=rule).fit(X, Y).certify(X)
+    assert np.all(proof.radius == 0)
