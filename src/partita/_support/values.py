@@ -157,5 +157,5 @@ def read_toml(path: PathLike, where: str) -> JsonObject:
         return tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError as exc:
         raise InputError(f"{where} does not exist: give a .toml file") from exc
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as exc:
+    except (OSError, ValueError, RecursionError) as exc:
         raise InputError(f"{where} cannot be read as TOML: {one_line(exc)}") from exc

@@ -13,7 +13,7 @@ from itertools import groupby
 
 import numpy as np
 
-from .._support import Array
+from .._support import Array, TableLike
 from ..ensemble import FittedEnsemble, were_trained_jointly
 from ..partition import LeaveOut
 from ..patches import certify_patches
@@ -106,18 +106,22 @@ def _merged(tried: Round) -> Changes:
     return {column: values for _, own in tried.values() for column, values in own.items()}
 
 
-def _ballots(model: FittedEnsemble, table: AttackedTable, tried: Round) -> Array | None:
-    """Return the ballots of the rewritten table; None where a submodel refuses it."""
-    ballots = unless_refused(model.ballots, table.table(_merged(tried)))
+def unrefused_ballots(model: FittedEnsemble, X: TableLike) -> Array | None:
+    """Return the ballots of a table; None where a submodel refuses it."""
+    ballots = unless_refused(model.ballots, X)
     return None if ballots is None else np.asarray(ballots)
+
+
+def _ballots(model: FittedEnsemble, table: AttackedTable, tried: Round) -> Array | None:
+    return unrefused_ballots(model, table.table(_merged(tried)))
 
 
 def _try_below_each_other(
     strict: FittedEnsemble, table: AttackedTable, stack: list[Round]
 ) -> list[Array] | None:
     """Return the ballots of every round, from one table with all; None where it is refused."""
-    ballots = unless_refused(strict.ballots, table.below([_merged(tried) for tried in stack]))
-    return None if ballots is None else np.split(np.asarray(ballots), len(stack))
+    ballots = unrefused_ballots(strict, table.below([_merged(tried) for tried in stack]))
+    return None if ballots is None else np.split(ballots, len(stack))
 
 
 def _try_together(

@@ -21,7 +21,7 @@ from ..partition import Partition
 from ..tables import is_missing
 from ._attacked_table import AttackedTable, Changes, unless_refused
 from ._claims import Claims
-from ._evasion import with_failures
+from ._evasion import unrefused_ballots, with_failures
 from ._findings import Check
 from ._values import (
     DAMAGES,
@@ -332,22 +332,17 @@ def _beside_hostile_rows(
                 types = tuple((column, values.dtype) for column, values in changes.items())
                 if types not in honest:
                     own = {column: batch.columns[column].astype(dtype) for column, dtype in types}
-                    honest[types] = _ballots(strict, batch.table(own))
+                    honest[types] = unrefused_ballots(strict, batch.table(own))
                 before, attacked = honest[types], batch.table(changes)
-                ballots = None if before is None else _ballots(strict, attacked)
+                ballots = None if before is None else unrefused_ballots(strict, attacked)
                 exact = ballots is not None
                 if before is None or ballots is None:
-                    before, ballots = claims.ballots[rows], _ballots(lenient, attacked)
+                    before, ballots = claims.ballots[rows], unrefused_ballots(lenient, attacked)
                 if ballots is None:
                     continue  # it refuses the batch: an error, not a changed prediction
                 value = _value_text(family, variant, table, columns)
                 how = f"predicted beside a row with {value} in {where}"
                 yield compare_batches(claims, before[neighbours], ballots[neighbours], how, exact)
-
-
-def _ballots(model: FittedEnsemble, table: TableLike) -> Array | None:
-    ballots = unless_refused(model.ballots, table)
-    return None if ballots is None else np.asarray(ballots)
 
 
 def _one_column_each(

@@ -8,7 +8,7 @@ guarantee: floating point is fine there, and no certificate may depend on them.
 import inspect
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -99,6 +99,16 @@ class Settings:
         """
 
 
+class TrainingLabels(NamedTuple):
+    """What open settings follow from, as :meth:`Rule.resolve` takes it."""
+
+    y: Array | None
+    classes: Array
+    probabilities: bool
+    balanced: bool
+    weights: Array | None
+
+
 class Rule(Settings):
     """Base class of the decision rules.
 
@@ -155,6 +165,9 @@ class Rule(Settings):
         Rule
             A rule of the same class.
         """
+        return self._resolve(TrainingLabels(y, classes, probabilities, balanced, weights))
+
+    def _resolve(self, labels: TrainingLabels) -> Self:
         return type(self)(**self.get_params())
 
     def without_fitted_state(self) -> Self:

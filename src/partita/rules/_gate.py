@@ -20,7 +20,7 @@ from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, recounted
 from ..errors import InputError
-from ._base import Rule, as_ballots, mean_scores, softmax, with_winner
+from ._base import Rule, TrainingLabels, as_ballots, mean_scores, softmax, with_winner
 from ._overlap import Reach
 from ._votes import Plurality, Tournament
 
@@ -85,16 +85,8 @@ class Gated(Rule):
         check_whole("gate", self.gate, 1)
         self.rule.check()
 
-    def resolve(
-        self,
-        y: Array | None,
-        classes: Array,
-        probabilities: bool = True,
-        balanced: bool = False,
-        weights: Array | None = None,
-    ) -> Self:
-        inner = self.rule.resolve(y, classes, probabilities, balanced, weights)
-        return type(self)(inner, self.gate)
+    def _resolve(self, labels: TrainingLabels) -> Self:
+        return type(self)(self.rule._resolve(labels), self.gate)
 
     def certify(
         self,

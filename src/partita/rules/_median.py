@@ -12,7 +12,7 @@ from .._support import Array, check_whole
 from ..ballots import Ballots
 from ..certificates import Certificates, Counts, check_row_bounds
 from ..errors import InputError
-from ._base import GapRule, as_values
+from ._base import GapRule, TrainingLabels, as_values
 from ._overlap import Reach
 from ._silence import voters
 
@@ -69,17 +69,10 @@ class Median(GapRule):
         ):
             raise InputError(f"centre is {self.centre!r}: it must be a finite number")
 
-    def resolve(
-        self,
-        y: Array | None,
-        classes: Array,
-        probabilities: bool = True,
-        balanced: bool = False,
-        weights: Array | None = None,
-    ) -> Self:
-        rule = type(self)(**self.get_params())
-        if rule.centre is None and y is not None:
-            rule.centre = float(np.median(y))
+    def _resolve(self, labels: TrainingLabels) -> Self:
+        rule = super()._resolve(labels)
+        if rule.centre is None and labels.y is not None:
+            rule.centre = float(np.median(labels.y))
         return rule
 
     def without_fitted_state(self) -> Self:

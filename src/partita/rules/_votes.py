@@ -20,6 +20,7 @@ from ..errors import InputError
 from ._base import (
     GapRule,
     Rule,
+    TrainingLabels,
     as_ballots,
     mean_scores,
     possible_labels,
@@ -208,28 +209,20 @@ class Tournament(GapRule):
         """Whether a setting depends on the labels' shares."""
         return bool(self.prior) or bool(_is_number(self.offset) and self.offset)
 
-    def resolve(
-        self,
-        y: Array | None,
-        classes: Array,
-        probabilities: bool = True,
-        balanced: bool = False,
-        weights: Array | None = None,
-    ) -> Self:
-        rule = type(self)(**self.get_params())
-        if rule.shares is None and y is not None:
-            rule.shares = _shares(y, classes, weights)
+    def _resolve(self, labels: TrainingLabels) -> Self:
+        rule, probabilities = super()._resolve(labels), labels.probabilities
+        if rule.shares is None and labels.y is not None:
+            rule.shares = _shares(labels.y, labels.classes, labels.weights)
         if rule.margin is None:
             rule.margin = DEFAULT_MARGIN if probabilities else 0.0
-        by_default = (
-            rule.prior is None and probabilities and not balanced and rule.shares is not None
-        )
+        unweighted = probabilities and not labels.balanced
+        by_default = rule.prior is None and unweighted and rule.shares is not None
         if rule.offset is None:
             rule.offset = DEFAULT_OFFSET if by_default else 0.0
         if rule.prior is None:
             rule.prior = DEFAULT_PRIOR if by_default else 0.0
         if isinstance(rule.offset, Mapping):
-            rule.offset = _by_class(rule.offset, classes)
+            rule.offset = _by_class(rule.offset, labels.classes)
         if not rule.needs_shares and self.shares is None:
             rule.shares = None
         return rule

@@ -53,8 +53,7 @@ ZIP_ERRORS = (
     OSError,
     EOFError,
     ValueError,
-    NotImplementedError,
-    RuntimeError,
+    RuntimeError,  # encryption and unknown compressions are such
 )
 
 Read = Callable[[str, int], bytes]  # a file's name, and the most bytes it may have

@@ -87,6 +87,8 @@ LARGEST_SETTING = 2**31  # of gates, and of k
 MOST_ROWS = 2**53  # no table has more, and larger numbers are no longer exact as floats
 PIXEL = re.compile(r"pixel \(\d+, \d+\)")  # the name of one
 VERSION = re.compile(r"[\w.+!-]{1,40}", re.ASCII)
+# what content of another form raises while it is read
+DAMAGE = (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError)
 
 
 # ---- what a manifest holds ----
@@ -178,15 +180,7 @@ def damage_named() -> Iterator[None]:
         yield
     except StoreError:
         raise
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        AttributeError,
-        IndexError,
-        OverflowError,
-        RecursionError,
-    ) as exc:
+    except DAMAGE as exc:
         raise StoreError(
             f"{MANIFEST} is damaged ({type(exc).__name__}: {exc}): the model cannot be loaded"
         ) from exc
