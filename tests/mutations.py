@@ -1038,6 +1038,28 @@ BUGS = [
         "        table = certified\n",
         ("tests/selection/test_offset_search.py",),
     ),
+    # ---- choosing settings: what is promised to a user who follows the advice ----
+    Bug(
+        "choice: a setting that a constant beats is recommended",
+        "selection/_evaluation.py",
+        "            return at(self.curve(one), radius) > level",
+        "            return at(self.curve(one), radius) > 0",
+        ("tests/selection/test_objective.py",),
+    ),
+    Bug(
+        "choice: uneven labels are compared by rows",
+        "selection/_evaluation.py",
+        "        if least < UNEVEN * most:",
+        "        if least == 0:",
+        ("tests/selection/test_objective.py",),
+    ),
+    Bug(
+        "choice: the price of the proof is against any ordinary model",
+        "selection/_choice.py",
+        "        return self.objective.best(tried, 0)",
+        "        return tried[0] if tried else None",
+        ("tests/selection/test_choice.py",),
+    ),
     # ---- models that leave units out ----
     Bug(
         "leave-out: another rule counts members",

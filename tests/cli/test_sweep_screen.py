@@ -50,7 +50,7 @@ def test_the_table_fits_a_terminal_of_80_columns(swept_rare, monkeypatch, capsys
 
 
 def test_what_to_compare_with_stands_in_the_table(swept_rare, monkeypatch, capsys):
-    text = printed(swept_rare, monkeypatch, capsys)
+    text = printed(swept_rare, monkeypatch, capsys, width=120)
     constant, full = swept_rare.constant, swept_rare.one_model
     assert "Best mean certified recall at each radius r" in text
     assert re.search(
@@ -60,7 +60,7 @@ def test_what_to_compare_with_stands_in_the_table(swept_rare, monkeypatch, capsy
     )
     assert re.search(
         rf"^  0 +{100 * full['balanced']:.1f} +{100 * full['lowest']:.1f} "
-        rf"+{100 * full['accuracy']:.1f}  one model on all columns, no proof",
+        rf"+{100 * full['accuracy']:.1f}  one model on all columns: {full['name']}",
         text,
         re.M,
     )

@@ -2,7 +2,7 @@
 
 from partita.selection._evaluation import Evaluation
 
-ONE_RULE = {"rules": ("tournament",), "margins": (0.5,), "priors": (0.9,)}
+ONE_RULE = {"rules": ("tournament",), "margins": (0.5,), "priors": (0.9,), "offsets": (0,)}
 NAIVE = "sklearn.naive_bayes:GaussianNB"  # the quickest
 CONSTANT = {"answer": "no", "accuracy": 0.8, "balanced": 0.5}
 

@@ -1,6 +1,7 @@
 """A choice is a table, a picture and plain data; what it recommends is on the frontier."""
 
 import math
+from dataclasses import replace
 
 import matplotlib.image
 import pytest
@@ -25,14 +26,74 @@ SETTINGS = [
 ]
 
 
+def shares(one):
+    return one.accuracy, one.certified
+
+
 def test_the_frontier_holds_what_nothing_beats_in_both():
-    assert frontier(SETTINGS) == [SETTINGS[3], SETTINGS[1], SETTINGS[0]]
-    assert frontier([]) == []
+    assert frontier(SETTINGS, shares) == [SETTINGS[3], SETTINGS[1], SETTINGS[0]]
+    assert frontier([], shares) == []
 
 
-def choice(settings=SETTINGS, radius=1, constant=CONSTANT):
-    one = {"accuracy": 0.96, "balanced": 0.9, "score": 0.96}
-    return Choice(Objective("certified"), radius, settings, one, constant, "9 sensors", 200)
+def ordinary(name, accuracy, recall, **more):
+    curves = [accuracy], 0.1, None, [recall]
+    recalls = {"no": [accuracy], "yes": [2 * recall - accuracy]}
+    return Evaluation("one model", {"submodels": 1, "estimator": name} | more, 1, *curves, recalls)
+
+
+MODELS = [
+    ordinary("ExtraTrees", 0.96, 0.9, rule="plurality"),
+    ordinary("Ridge", 0.99, 0.9, margin=0.0, prior=1.0),
+    ordinary("Boosting", 0.95, 0.92, rule="plurality"),
+]
+
+
+def choice(settings=SETTINGS, radius=1, constant=CONSTANT, want="certified", models=MODELS):
+    counts = {"no": 120, "yes": 80}
+    found = Objective(want), radius, settings, models, constant, "9 sensors", counts, 200
+    return Choice(*found)
+
+
+def test_the_best_ordinary_model_by_what_counts_is_the_one_to_compare_with():
+    assert choice().one_model["name"] == "ExtraTrees"  # shares are divided out for recall only
+    assert choice(want="balanced").one_model["name"] == "Boosting"
+    assert choice(want="balanced", models=MODELS[:2]).one_model["name"] == "Ridge with prior 1"
+    failed = replace(MODELS[0], warnings=["it failed to fit"])
+    none = choice(models=[failed])
+    assert (none.one_model["name"], none.price) == (None, None)
+    assert "the price is not known" in none.notes()[-1]
+    assert "one model on all columns: failed" in none.table()[2][0]
+
+
+def test_the_price_of_the_proof_is_the_difference_with_its_error():
+    price = choice(want="accuracy=0.95").price  # recommends the setting of 95 %
+    assert price["share"] == pytest.approx(0.96 - 0.95)
+    expected = math.sqrt((0.96 * 0.04 + 0.95 * 0.05) / 200)
+    assert price["standard_error"] == pytest.approx(expected)
+    last = choice(want="accuracy=0.95").notes()[-1]
+    assert "the price of the proof is 1.0 points of accuracy, give or take 2.1, against" in last
+    lower = [ordinary("ExtraTrees", 0.94, 0.9, rule="plurality")]
+    last = choice(want="accuracy=0.95", models=lower).notes()[-1]
+    assert "the proof costs no accuracy on these rows, give or take" in last
+
+
+def test_the_price_in_mean_recall_names_that_in_accuracy_too():
+    tried = [replace(one, recall={"no": [one.accuracy] * 2, "yes": [0.5, 0.5]}) for one in SETTINGS]
+    found = choice(tried, want="balanced")
+    assert found.best is tried[3]
+    assert found.price["share"] == pytest.approx(0.92 - 0.9)
+    assert found.price["accuracy"] == pytest.approx(0.99 - 0.8)
+    spread = 0.95 * 0.05 / 120 + 0.89 * 0.11 / 80 + 0.8 * 0.2 / 120 + 0.5 * 0.5 / 80
+    assert found.price["standard_error"] == pytest.approx(math.sqrt(spread) / 2)
+    assert found.notes()[-1].endswith("against Boosting, and 19.0 points of accuracy.")
+
+
+def test_a_choice_prints_as_its_table():
+    text = str(choice())
+    assert "one model on all columns: ExtraTrees" in text
+    assert "  --submodels 85  (recommended)" in text
+    assert text.splitlines()[-2] == choice().notes()[-2]
+    assert "NO SETTING IS RECOMMENDED" in str(choice(constant=CONSTANT | {"accuracy": 0.97}))
 
 
 def test_a_choice_is_a_table_a_picture_and_plain_data(tmp_path):
@@ -55,7 +116,7 @@ def test_one_model_that_was_tried_too_is_nowhere_among_the_settings_to_take():
     one = judged(1.0, 0.99)
     one.options["submodels"] = 1
     found = choice([one, *SETTINGS])
-    assert (found.best, found.frontier) == (SETTINGS[3], frontier(SETTINGS))
+    assert (found.best, found.frontier) == (SETTINGS[3], frontier(SETTINGS, shares))
 
 
 def test_without_a_recommendation_there_is_no_estimator():

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from partita import InputError, SoundnessWarning, choose
 from partita.metrics import certified_accuracy
@@ -17,11 +19,12 @@ TRAIN, VALID = (X[::2], Y[::2]), (X[1::2], Y[1::2])
 
 @pytest.fixture(scope="module")
 def found():
-    return choose(*TRAIN, *VALID, estimator=GaussianNB(), submodels=[3, 7], groups=[4, 6])
+    few = {"submodels": [3, 7], "groups": [4, 6], "margins": [0.5], "priors": [0, 1]}
+    return choose(*TRAIN, *VALID, estimator=GaussianNB(), **few)
 
 
 def test_shares_are_those_of_the_estimator_itself(found):
-    assert len(found.settings) == 2 * 5 + 2
+    assert len(found.settings) == 2 * (2 + 4 + 1) + 2
     for one in found.settings:
         proof = one.estimator.fit(*TRAIN).certify(VALID[0])
         assert one.accuracy == certified_accuracy(VALID[1], proof, 0)
@@ -29,7 +32,14 @@ def test_shares_are_those_of_the_estimator_itself(found):
 
 
 def test_one_model_and_a_constant_stand_beside_them(found):
-    assert found.one_model["accuracy"] == GaussianNB().fit(*TRAIN).score(*VALID)
+    ordinary = {
+        one.options["estimator"]: one for one in found.ordinary if "prior" not in one.options
+    }
+    assert ordinary["GaussianNB"].accuracy == GaussianNB().fit(*TRAIN).score(*VALID)
+    linear = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    assert ordinary["LogisticRegression"].accuracy == linear.fit(*TRAIN).score(*VALID)
+    assert set(ordinary) > {"HistGradientBoosting", "ExtraTrees"}
+    assert found.one_model["accuracy"] == max(one.accuracy for one in ordinary.values())
     assert found.constant["accuracy"] == np.mean(VALID[1] == 1)
     assert (found.counts, found.rows) == ("13 columns", len(VALID[1]))
     assert found.chosen == "on-training"
@@ -52,8 +62,11 @@ def test_numbers_are_chosen_by_their_tolerance():
         proof = one.estimator.fit(A[::2], b[::2]).certify(A[1::2], around=b[1::2], relative=0.4)
         assert one.certified == np.mean(proof.radius >= 1)
         assert one.balanced is None
-    predicted = Ridge().fit(A[::2], b[::2]).predict(A[1::2])
-    assert found.one_model["accuracy"] == np.mean(np.abs(predicted - b[1::2]) <= 0.4 * b[1::2])
+    predicted = StandardScaler().fit(A[::2]).transform(A)
+    predicted = Ridge().fit(predicted[::2], b[::2]).predict(predicted[1::2])
+    (ridge,) = (one for one in found.ordinary if one.options["estimator"] == "Ridge")
+    assert ridge.accuracy == np.mean(np.abs(predicted - b[1::2]) <= 0.4 * b[1::2])
+    assert found.one_model["accuracy"] == max(one.accuracy for one in found.ordinary)
 
 
 def test_units_and_trusted_columns_reach_both_methods():
@@ -101,7 +114,8 @@ def test_a_trusted_sample_is_learnt_and_judged_in_its_own_splits(trusted):
         GaussianNB().fit(VALID[0][a], VALID[1][a]).score(VALID[0][b], VALID[1][b])
         for a, b in splits
     ]
-    assert trusted.one_model["accuracy"] == pytest.approx(np.mean(one_model))
+    own = next(one for one in trusted.ordinary if one.options["estimator"] == "GaussianNB")
+    assert own.accuracy == pytest.approx(np.mean(one_model))
     assert trusted.constant["accuracy"] == pytest.approx(
         np.mean([np.mean(VALID[1][held] == 1) for _, held in splits])
     )

@@ -42,9 +42,9 @@ def test_sizes_fit_the_units_and_the_radius():
 
 
 def test_without_a_radius_there_are_partitions_alone():
-    assert sizes(100, None) == ([1, 3, 5, 11, 21, 31, 51], [])
-    assert sizes(30, None) == ([1, 3, 5, 11, 21, 29], [])
-    assert sizes(4, None) == ([1, 3], [])
+    assert sizes(100, None) == ([3, 5, 11, 21, 31, 51], [])
+    assert sizes(30, None) == ([3, 5, 11, 21, 29], [])
+    assert sizes(4, None) == ([3], [])
     assert sizes(1, None) == ([1], [])
     with pytest.raises(InputError, match="submodels has 5: each must be from 1 to 4, the number"):
         sizes(4, None, submodels=(5,))
@@ -61,16 +61,27 @@ def test_given_sizes_are_taken_and_checked():
 
 def test_a_variant_becomes_an_estimator():
     one = next(candidates(Grid(), variants(LABELS, 1), *PAIR, 10, 1))
-    by_options = {tuple(variant): one.estimator(variant, LABELS) for variant in one.variants}
-    assert isinstance(by_options[("rule",)].rule, Plurality)
-    assert by_options[("gate",)].gate == 1
-    assert isinstance(by_options[("gate",)].fallback, GaussianNB)
+    by_options = {
+        tuple(variant.values()): one.estimator(variant, LABELS) for variant in one.variants
+    }
+    assert isinstance(by_options[("plurality",)].rule, Plurality)
+    assert by_options[(1,)].gate == 1
+    assert isinstance(by_options[(1,)].fallback, GaussianNB)
     assert by_options[()].fallback is None
 
 
-def test_for_one_radius_few_settings_are_tried():
-    expected = [{}, {"rule": "plurality"}, {"prior": 0.0}, {"prior": 0.5}, {"gate": 1}]
-    assert variants(LABELS, 1) == expected
+@pytest.mark.parametrize("radius", [1, None])
+def test_margins_priors_and_offsets_are_searched_at_one_radius_and_at_all(radius):
+    """They cost no fits."""
+    options = variants(LABELS, radius)
+    assert options[:3] == [{}, {"rule": "plurality"}, {"rule": "runoff"}]  # {}: as fit decides
+    settings = [one for one in options[3:] if "gate" not in one]
+    assert len(settings) == 5 * 4 * 2
+    assert {one["margin"] for one in settings} == {0, 0.25, 0.5, 1, 2}
+    assert {(one["prior"], one.get("offset", 0)) for one in settings} == {
+        (prior, offset) for prior in (0, 0.5, 0.9, 1) for offset in (0, 0.25)
+    }
+    assert [one for one in options if "gate" in one] == [{"gate": 1}] * (radius is not None)
 
 
 def test_numbers_are_stretched_and_have_no_gate():
@@ -79,15 +90,6 @@ def test_numbers_are_stretched_and_have_no_gate():
     stretches = [one.estimator(variant, NUMBERS).rule for variant in one.variants[1:]]
     assert np.all([rule.stretch > 1 for rule in stretches])
     assert not any("gate" in variant for variant in one.variants)
-
-
-def test_every_rule_is_tried_at_all_radii():
-    options = variants(LABELS, None)
-    assert options[:2] == [{"rule": "plurality"}, {"rule": "runoff"}]
-    assert {(one["margin"], one["prior"]) for one in options[2:]} == {
-        (m, p) for m in (0, 0.5, 2) for p in (0, 0.5, 0.9, 0.99, 1)
-    }
-    assert not any("offset" in one for one in options)
 
 
 def heads(text):

@@ -1,5 +1,7 @@
 """A setting is recommended only where it scores more than a constant answer."""
 
+from collections import Counter
+
 import pytest
 
 from partita import InputError
@@ -135,6 +137,22 @@ def test_numbers_have_no_labels_to_balance():
     for want in ("balanced", "recall:1"):
         with pytest.raises(InputError, match=f"'{want}', which is for labels"):
             Objective.parse(want, "regression")
+
+
+@pytest.mark.parametrize(
+    ("rows", "want", "why"),
+    [
+        ({"no": 70, "yes": 34}, "balanced", "labels are uneven ('no' has 67.3 % of the rows"),
+        ({"no": 70, "yes": 36}, "certified", "labels are about even"),
+        ({"a": 40, "b": 30, "c": 19}, "balanced", "and 'c' 21.3 %), so each counts the same"),
+        ({}, "certified", "the target holds numbers"),
+    ],
+)
+def test_uneven_labels_are_compared_by_mean_recall_and_it_is_said_why(rows, want, why):
+    found = Objective.parse(None, "classification" if rows else "regression", Counter(rows))
+    assert found.name == want
+    assert why in found.why
+    assert Objective.parse("certified", "classification", Counter(rows)).why == ""
 
 
 def fit_options(**options):

@@ -5,7 +5,8 @@ is checked.
 """
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +26,7 @@ from .._support import (
 from ..errors import InputError
 from ..plot import CertifiedAccuracyDisplay, figure_png
 from ..workflow import CHOSEN, ON_TRAINING
-from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, Objective, at, one_label_from
+from ._evaluation import LEAVE_OUT, ONE_MODEL, PARTITION, Evaluation, Objective, at, one_label_from
 
 if TYPE_CHECKING:
     import pandas
@@ -49,13 +50,15 @@ class Choice:
         Both methods are compared at this radius; None: partitions at all radii.
     settings : list of Evaluation
         All settings, in the order they were tried.
-    one_model : dict
-        ``accuracy`` and ``balanced`` of one model on all columns, which proves nothing; ``score``,
-        ``lowest`` and ``precision`` as in ``by_radius``.
+    ordinary : list of Evaluation
+        Ordinary models of all columns, which prove nothing: boosting, randomized trees, a linear
+        model, and the user's own.
     constant : dict
         The best constant answer, with its ``accuracy`` and ``balanced``: proven at every radius.
     counts : str
         What a radius counts.
+    labels : dict of str to int
+        How many validation rows have each label; empty for numbers.
     rows : int
         Number of validation rows.
     chosen : {"on-training", "on-reference"}
@@ -84,9 +87,10 @@ class Choice:
     objective: Objective
     radius: int | None
     settings: list[Evaluation]
-    one_model: JsonObject
+    ordinary: list[Evaluation]
     constant: JsonObject
     counts: str
+    labels: dict[str, int]
     rows: int
     chosen: str = ON_TRAINING
     row_warnings: list[str] = field(default_factory=list)
@@ -96,6 +100,51 @@ class Choice:
     def want(self) -> str:
         """What the recommendation goes by."""
         return self.objective.name
+
+    @cached_property
+    def _reference(self) -> Evaluation | None:
+        tried = [
+            one
+            for one in [*self.ordinary, *self.settings]
+            if one.is_one_model and not one.warnings  # it failed
+        ]
+        if self.objective.by_accuracy:  # labels' shares are divided out for the sake of recall
+            tried = [one for one in tried if not one.options.get("prior")]
+        return self.objective.best(tried, 0)
+
+    @cached_property
+    def one_model(self) -> JsonObject:
+        """The best ordinary model on these very rows, which proves nothing, with its ``name``.
+
+        ``accuracy``, ``score`` and the like as in ``by_radius``.
+        """
+        if self._reference is None:
+            failed = Evaluation(ONE_MODEL, {"submodels": 1}, 1, [], 0.0, None)
+            return self.objective.entry(failed, 0) | {"name": None}
+        options, name = self._reference.options, self._reference.fit_options
+        if self._reference.method == ONE_MODEL:
+            name = f"{options['estimator']}{' with prior 1' * ('prior' in options)}"
+        return self.objective.entry(self._reference, 0) | {"name": name}
+
+    @property
+    def price(self) -> JsonObject | None:
+        """How much lower than one model's the recommended score is without an attack.
+
+        As a ``share``, with its ``standard_error`` as if the two were right independently, and the
+        share of ``accuracy`` below the most accurate model. None where nothing is recommended, or
+        every ordinary model failed.
+        """
+        if self.best is None or self._reference is None:
+            return None
+        pair, counts = (self._reference, self.best), (self.rows, self.labels)
+        before, after = (at(self.objective.curve(one), 0) for one in pair)
+        errors = [self.objective.standard_error(one, *counts) for one in pair]
+        highest = max(one.accuracy for one in self.ordinary or [self._reference])
+        return {
+            "share": before - after,
+            "standard_error": math.hypot(*errors),
+            "accuracy": highest - self.best.accuracy,
+        }
 
     @cached_property
     def by_radius(self) -> list[Evaluation]:
@@ -122,10 +171,7 @@ class Choice:
 
     @cached_property
     def _recommended(self) -> tuple[Evaluation | None, str]:
-        radius = self.radius
-        if radius is None:
-            radius = max(0, min(1, len(self.by_radius) - 1))
-        best, reason = self.objective.recommend(self.settings, self.constant, radius)
+        best, reason = self.objective.recommend(self.settings, self.constant, self.radius_of_best)
         if best is None and self.radius is not None:
             reason = f"no setting proves more than a constant answer, at this radius: {reason}"
         return best, reason
@@ -175,7 +221,12 @@ class Choice:
     @property
     def frontier(self) -> list[Evaluation]:
         """The settings that no other one beats in both, the least accurate first."""
-        return frontier(self._useful)
+        return frontier(self._useful, self._shares)
+
+    def _shares(self, one: Evaluation) -> tuple[float, float]:
+        """What settings are compared by, without an attack and at the radius."""
+        curve = self.objective.curve(one)
+        return at(curve, 0), at(curve, 1 if self.radius is None else self.radius)
 
     @property
     def _models(self) -> list[Evaluation]:
@@ -185,6 +236,111 @@ class Choice:
     @property
     def _useful(self) -> list[Evaluation]:
         return [one for one in self._models if not one.nearly_constant]
+
+    @property
+    def radius_of_best(self) -> int:
+        """The radius that the recommended setting is for."""
+        return max(0, min(1, len(self.by_radius) - 1)) if self.radius is None else self.radius
+
+    @property
+    def loud(self) -> list[str]:
+        """What must be seen before the table."""
+        own = [] if self.best is None else self.best.warnings
+        found = [text for text in self.warnings if text.removesuffix(".") not in own]
+        found += [f"With the recommended setting {text}." for text in own]
+        none = [f"NO SETTING IS RECOMMENDED: {self.reason}."] if self.best is None else []
+        return found + none
+
+    def table(self) -> tuple[str, list[str], list[list[str]]]:
+        """Return a title, headings and rows: what is recommended, and what to compare it with.
+
+        Without a radius, one row per radius; with one, the frontier of both methods and the
+        recommended setting, if it lies inside.
+
+        Returns
+        -------
+        title, headings, rows
+            Texts, between one model on all columns and the best constant answer.
+        """
+        objective, radius, constant, best = self.objective, self.radius, self.constant, self.best
+        name = self.one_model["name"] or "failed"
+        lines = [("0", self.one_model, f"one model on all columns: {name}")]
+        if radius is None:
+            title = f"Best {objective.words} at each radius r, in %"
+            lines += [
+                (str(r), objective.entry(one, r), one.fit_options)
+                for r, one in enumerate(self.by_radius)
+            ]
+        else:
+            title = (
+                f"In % of {self.rows:,} rows, as they are and (r={radius}) whatever {radius} of "
+                f"the {self.counts} say"
+            )
+            shown = dict.fromkeys([*self.frontier, *([best] if best else [])])
+            for one in sorted(shown, key=self._shares, reverse=True):
+                then = {"certified_score": self._shares(one)[1]}
+                values = objective.entry(one, 0) | one.as_dict() | then
+                lines.append(("", values, one.fit_options + "  (recommended)" * (one is best)))
+        # a constant is certified at every radius, and has no row of any other label
+        proven = {"certified": constant["accuracy"], "certified_balanced": constant["balanced"]}
+        always = f"always answering {answer_text(constant['answer'])}"
+        lines.append(("any", {"lowest": 0.0} | proven | constant, always))
+        columns = objective.columns(radius)
+        leads = [[lead] if radius is None else [] for lead, _, _ in lines]
+        rows = [
+            [*lead, *(_cell(values.get(key)) for _, key in columns), text]
+            for lead, (_, values, text) in zip(leads, lines, strict=True)
+        ]
+        headings = [*["r"] * (radius is None), *(heading for heading, _ in columns)]
+        return title, [*headings, "options of partita fit"], rows
+
+    def notes(self) -> list[str]:
+        """Return what to know beside the table, in sentences.
+
+        Returns
+        -------
+        list of str
+            How it was measured, what is not listed and why, and what the proof costs.
+        """
+        number, _, kind = self.counts.partition(" ")
+        how = f": {self.about['held_out_how']}" if "held_out_how" in self.about else ""
+        counted = f"A radius counts {kind} ({int(number):,} in all)."
+        found = [f"Measured on {self.rows:,} held-out rows{how}. {counted}"]
+        if self.objective.why:
+            found.append(f"Settings are compared by {self.objective.words}: {self.objective.why}.")
+        if self.radius is None and self.best is not None and self.no_more:
+            found.append(f"Not listed, from r = {len(self.by_radius)} on: {self.no_more}.")
+        if self.radius is None and self.one_label_from is not None:
+            found.append(
+                f"From r = {self.one_label_from} on, no setting certifies a row that has another "
+                f"label than {answer_text(self.constant['answer'])}."
+            )
+        if self.nearly_constant:
+            found.append(
+                f"Left out as nearly constant: {self.nearly_constant} "
+                f"setting{'s' * (self.nearly_constant > 1)}, with one label for nearly all rows."
+            )
+        found.append(f"{self.depends} On new rows expect a little less.")
+        if self.best is None:
+            return found
+        costs, price = "every ordinary model failed, so the price is not known", self.price
+        if price is not None:
+            points, error = (100 * price[name] for name in ("share", "standard_error"))
+            what = self.objective.score_name
+            costs = f"the proof costs no {what} on these rows"
+            if round(points, 1) > 0:
+                costs = f"the price of the proof is {points:.1f} points of {what}"
+            costs += f", give or take {error:.1f}, against {self.one_model['name']}"
+            if not self.objective.by_accuracy:
+                costs += f", and {100 * price['accuracy']:.1f} points of accuracy"
+        return [*found, f"Recommended for r = {self.radius_of_best} ({self.reason}): {costs}."]
+
+    def __str__(self) -> str:
+        title, headings, rows = self.table()
+        cells = [headings, *rows]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        table = ["  ".join([*map(str.rjust, line[:-1], widths[:-1]), line[-1]]) for line in cells]
+        return "\n".join([*self.loud, title, *table, *self.notes()])
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return all settings as a pandas DataFrame, the most certified first.
@@ -208,13 +364,16 @@ class Choice:
         """
         plain = [
             *("radius", "want", "one_model", "constant", "counts", "rows", "reason", "no_more"),
-            *("one_label_from", "nearly_constant", "warnings", "chosen", "depends"),
+            *("one_label_from", "nearly_constant", "warnings", "chosen", "depends", "price"),
+            "labels",
         ]
         return (
             self.about
             | {name: getattr(self, name) for name in plain}
             | {
                 "task": self.objective.task,
+                "compared_by": self.objective.why,
+                "ordinary": [one.as_dict() for one in self.ordinary],
                 "best": None if self.best is None else self.best.as_dict(),
                 "by_radius": [self.objective.entry(one, r) for r, one in enumerate(self.by_radius)],
                 "frontier": [one.as_dict() for one in self.frontier],
@@ -257,19 +416,27 @@ class Choice:
             (LEAVE_OUT, "tab:orange", "D"),
         ):
             own = [one for one in self._useful if one.method == method]
-            best = frontier(own)
-            ax.plot(*_places(own), marker, color=colour, alpha=0.35, markersize=5)
+            best = frontier(own, self._shares)
+            ax.plot(*self._places(own), marker, color=colour, alpha=0.35, markersize=5)
             name = f"{method} (frontier of {len(own)})"
-            ax.plot(*_places(best), marker + "-", color=colour, label=name)
-        one_model, constant = (100 * one["accuracy"] for one in (self.one_model, self.constant))
+            ax.plot(*self._places(best), marker + "-", color=colour, label=name)
         name = "one model, no proof"
-        ax.axvline(one_model, color="tab:red", linestyle=":", label=name)
-        name = "a constant answer"
-        ax.axhline(constant, color="black", linestyle="--", linewidth=1, label=name)
+        ax.axvline(100 * self.one_model["score"], color="tab:red", linestyle=":", label=name)
+        level = self.objective.level(self.constant)
+        if level is not None:
+            name = "a constant answer"
+            ax.axhline(100 * level, color="black", linestyle="--", linewidth=1, label=name)
         if self.best is not None:
-            ax.plot(*_places([self.best]), "*", color="black", markersize=13, label="recommended")
-        ax.set(xlabel="% right", ylabel=f"% right whatever {self.radius} of the {self.counts} say")
+            place = self._places([self.best])
+            ax.plot(*place, "*", color="black", markersize=13, label="recommended")
+        what = _plain_text(self.objective.words, 50)
+        ax.set(xlabel="the same without an attack, in %")
+        ax.set(ylabel=f"{what}, in %,\nwhatever {self.radius} of the {self.counts} say")
         ax.legend(frameon=False, fontsize="small", loc="lower left")
+
+    def _places(self, settings: Sequence[Evaluation]) -> list[list[float]]:
+        """The settings in a picture of what they are compared by, in percent."""
+        return [[100 * self._shares(one)[k] for one in settings] for k in (0, 1)]
 
     def _plot_curves(self, ax: "Axes") -> None:
         colours = require("matplotlib", "a plot", "partita[plot]").colormaps["viridis"]
@@ -312,9 +479,8 @@ class Choice:
         return figure_png(self.plot, self._size)
 
 
-def _places(settings: Sequence[Evaluation]) -> tuple[list[float], list[float]]:
-    """The settings in a picture of accuracy and certified accuracy, in percent."""
-    return [100 * one.accuracy for one in settings], [100 * one.certified for one in settings]
+def _cell(share: object) -> str:
+    return f"{100 * share:.1f}" if isinstance(share, float) and np.isfinite(share) else "-"
 
 
 def _plain_text(text: str, most: int) -> str:
@@ -322,11 +488,13 @@ def _plain_text(text: str, most: int) -> str:
     return shortened(text, most).replace("$", r"\$")
 
 
-def frontier(settings: Sequence[Evaluation]) -> list[Evaluation]:
-    """Return the settings that no other one beats in both, the least accurate first."""
+def frontier(
+    settings: Sequence[Evaluation], shares: Callable[[Evaluation], tuple[float, float]]
+) -> list[Evaluation]:
+    """Return the settings that no other one beats in both shares, the lowest first one first."""
     best: list[Evaluation] = []
-    for one in sorted(settings, key=lambda one: (-one.accuracy, -one.certified)):
-        if not best or one.certified > best[-1].certified:
+    for one in sorted(settings, key=shares, reverse=True):
+        if not best or shares(one)[1] > shares(best[-1])[1]:
             best.append(one)
     return best[::-1]
 
@@ -379,7 +547,7 @@ def _checked(found: JsonObject) -> Choice:
     objective.envelope(settings)  # fails if a setting lacks what the score needs
     radius = None if found["radius"] is None else int(found["radius"])
     counts, rows, about = str(found["counts"]), int(found["rows"]), {"target": str(found["target"])}
-    return Choice(objective, radius, settings, {}, constant, counts, rows, about=about)
+    return Choice(objective, radius, settings, [], constant, counts, {}, rows, about=about)
 
 
 def _check_curves(curves: Sequence[object]) -> None:

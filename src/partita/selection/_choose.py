@@ -37,7 +37,6 @@ from ..workflow import (
     named_estimator,
 )
 from ._choice import Choice
-from ._evaluation import CERTIFIED, Objective
 from ._grid import Grid
 from ._search import ResultCache, Split, search
 from ._splits import HeldOut, hold_out, reference_splits
@@ -72,8 +71,8 @@ def choose(
     """Compare partition and leave-out ensembles for a proof against ``radius`` units.
 
     Over both methods, their sizes, rules, priors and a full model behind the vote: accuracy and
-    certified accuracy on the validation rows, beside one model on all columns and the best constant
-    answer. ``partita choose`` is the same for a table in a file.
+    certified accuracy on the validation rows, beside the best of three ordinary models of all
+    columns and the best constant answer. ``partita choose`` is the same for a table in a file.
 
     Ensembles that learn from the training table carry its content into the choice, however clean
     the validation rows are: rewriting one training column may change what is chosen, and proofs
@@ -105,11 +104,12 @@ def choose(
     estimator : estimator, optional
         What submodels are clones of. By default each method's own.
     want : str, optional
-        What to recommend: ``"certified"`` (the default), the setting with the most rows certified;
-        ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"`` (the
-        default for labels without a radius), the highest mean certified recall;
-        ``"recall:LABEL"``, the highest certified recall of one label. A setting that does not score
-        more than the best constant answer is never recommended.
+        What to recommend: ``"certified"``, the setting with the most rows certified;
+        ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"``, the
+        highest mean certified recall; ``"recall:LABEL"``, the highest certified recall of one
+        label. By default ``"balanced"`` where the rarest label has less than half as many rows as
+        the most common one, and ``"certified"`` otherwise. A setting that does not score more than
+        the best constant answer is never recommended.
     tolerance, relative : float, optional
         For numbers: how far from the truth a prediction counts as right, also as a share of it.
     submodels : sequence of int, optional
@@ -188,7 +188,7 @@ def choose(
     return search(
         [Split(partition, leave_out, train, valid) for train, valid in pairs],
         Grid(submodels, groups, rules, margins, priors, offsets, stretches),
-        _objective(want, task, radius),
+        want,
         radius,
         (tolerance, relative),
         chosen=ON_TRAINING if reference is None else ON_REFERENCE,
@@ -210,8 +210,7 @@ def sweep(
     X, y, X_valid, y_valid : array-like, optional
         Rows to learn from and rows to judge by, as in :func:`choose`.
     **options : dict
-        As :func:`choose` takes them. By default many rules, margins and priors are tried, and
-        settings are compared by their mean certified recall, or for numbers by the certified share.
+        As :func:`choose` takes them.
 
     Returns
     -------
@@ -235,12 +234,6 @@ def sweep(
     ['--submodels 3 --rule plurality', '--submodels 5 --rule plurality']
     """
     return choose(X, y, X_valid, y_valid, radius=None, **options)
-
-
-def _objective(want: str | None, task: Task, radius: int | None) -> Objective:
-    if want is None:
-        want = task.default_score if radius is None else CERTIFIED
-    return Objective.parse(want, task.name)
 
 
 Rows = tuple[TableLike, Array]
@@ -347,7 +340,6 @@ def choose_table(
     """
     task, reference, radius = training.task, training.reference, trial.radius
     task.check_tolerance(trial.tolerance, trial.relative, needed=True)
-    objective = _objective(trial.want, task, radius)
     choices = {name: getattr(trial, name) for name in ("holdout", "last", "group")}
     rows = hold_out(training, choices, trial.seed)
     training = replace(rows[0].training, reference=reference)
@@ -364,7 +356,7 @@ def choose_table(
     found = search(
         splits,
         grid,
-        objective,
+        trial.want,
         radius,
         (trial.tolerance, trial.relative),
         trial.estimator,

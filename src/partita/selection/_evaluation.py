@@ -9,6 +9,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ..errors import InputError
 from ..metrics import certified_accuracy_curve, certified_class_curves, median_radius
 from ..workflow import Task
 
-PARTITION, LEAVE_OUT = "partition", "leave-out"
+PARTITION, LEAVE_OUT, ONE_MODEL = "partition", "leave-out", "one model"
 Curves = dict[str, list[float]]  # by label
 
 
@@ -29,8 +30,8 @@ class Evaluation:
 
     Attributes
     ----------
-    method : {"partition", "leave-out"}
-        How the proof is made.
+    method : {"partition", "leave-out", "one model"}
+        How the proof is made; an ordinary model of the whole table proves nothing.
     options : dict
         As ``partita fit`` takes them.
     radius : int
@@ -122,6 +123,8 @@ def size_text(options: Mapping[str, object]) -> str:
     """Name a method and size, such as "5 submodels"."""
     if options.get("method") == LEAVE_OUT:
         return f"leave-out, {options['groups']} groups"
+    if options.get("submodels") == 1 and "estimator" in options:
+        return f"one model on all columns, {options['estimator']}"
     return f"{options['submodels']} submodel{'s' * (options['submodels'] != 1)}"
 
 
@@ -218,6 +221,7 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 CERTIFIED, ACCURACY, BALANCED = "certified", "accuracy", "balanced"
 AT_LEAST, RECALL = "accuracy=", "recall:"
+UNEVEN = 0.5  # labels are where the rarest has less than this share of the most common one's rows
 
 
 # ---- what settings are compared by, and which one to recommend ----
@@ -235,14 +239,19 @@ class Objective:
         the labels' recalls), or "recall:LABEL".
     task : {"classification", "regression"}
         Whether predictions are labels or numbers.
+    why : str
+        Why these are compared so, where the user did not say; "" otherwise.
     """
 
     name: str
     task: str = "classification"
+    why: str = ""
 
     @classmethod
-    def parse(cls, name: str, task: str) -> "Objective":
-        """Read what an argument or option asks for."""
+    def parse(cls, name: str | None, task: str, counts: "Counter[object] | None" = None) -> Self:
+        """Read what an argument or option asks for; None: what suits labels with these counts."""
+        if name is None:
+            return cls._default(task, counts or Counter())
         found = cls(name, task)
         if (found.least is not None and not 0 <= found.least <= 1) or not (
             name in (CERTIFIED, ACCURACY, BALANCED) or found.label or found.least is not None
@@ -256,6 +265,22 @@ class Objective:
                 f"want is {name!r}, which is for labels, and the target holds numbers: leave it out"
             )
         return found
+
+    @classmethod
+    def _default(cls, task: str, counts: "Counter[object]") -> Self:
+        """Compare by the mean recall where the rarest label has few rows, else by rows."""
+        if not counts:
+            return cls(CERTIFIED, task, "the target holds numbers")
+        (common, most), (rare, least) = (counts.most_common()[k] for k in (0, -1))
+        shares = (
+            f"{answer_text(common)} has {percent(most / counts.total())} of the rows and "
+            f"{answer_text(rare)} {percent(least / counts.total())}"
+        )
+        if least < UNEVEN * most:
+            return cls(BALANCED, task, f"labels are uneven ({shares}), so each counts the same")
+        return cls(
+            CERTIFIED, task, f"labels are about even ({shares}), so each row counts the same"
+        )
 
     @property
     def label(self) -> str | None:
@@ -284,6 +309,30 @@ class Objective:
             return "certified share within the tolerance"
         return "mean certified recall" if self.name == BALANCED else "certified accuracy"
 
+    @property
+    def score_name(self) -> str:
+        """What it measures without an attack."""
+        return "accuracy" if self.by_accuracy else self.words.replace("certified ", "")
+
+    def columns(self, radius: int | None) -> list[tuple[str, str]]:
+        """Return headings and keys for a table; what settings are compared by comes first."""
+        if radius is not None:
+            now, then = ("right", "accuracy"), f"r={radius}"
+            right, recall = [now, (then, "certified")], [("mean recall", "balanced")]
+            recall.append((then, "certified_balanced"))
+            if self.task == "regression":
+                return right
+            if self.label is not None:
+                return [("recall", "score"), (then, "certified_score"), *right]
+            return [*right, *recall] if self.by_accuracy else [*recall, *right]
+        accuracy, mean_recall = ("accuracy", "accuracy"), ("mean recall", "balanced")
+        if self.task == "regression":
+            return [("right", "accuracy")]
+        if self.label is not None:  # what is bought, and what it costs
+            return [("recall", "score"), ("precision", "precision"), accuracy, mean_recall]
+        recalls = [mean_recall, ("lowest", "lowest")]
+        return [accuracy, *recalls] if self.by_accuracy else [*recalls, accuracy]
+
     def check_labels(self, labels: Iterable[object]) -> None:
         """Refuse the recall of a label that no validation row has."""
         known = [str(label) for label in labels]
@@ -299,6 +348,15 @@ class Objective:
         if self.label is not None:
             return (one.recall or {})[self.label]
         return (one.balanced_curve or []) if self.name == BALANCED else one.curve
+
+    def standard_error(self, one: Evaluation, rows: int, counts: Mapping[str, int]) -> float:
+        """Return the standard error of a setting's score without an attack, on so many rows."""
+        if self.by_accuracy:
+            return math.sqrt(one.accuracy * (1 - one.accuracy) / rows)
+        recall = {label: at(curve, 0) for label, curve in (one.recall or {}).items()}
+        recall = recall if self.label is None else {self.label: recall[self.label]}
+        spread = sum(share * (1 - share) / counts[label] for label, share in recall.items())
+        return math.sqrt(spread) / len(recall)
 
     def level(self, constant: JsonObject) -> float | None:
         """Return what a constant answer scores; None for a recall, where one is perfect."""

@@ -40,7 +40,7 @@ class Grid:
     rules : sequence of str, optional
         Some of plurality, runoff and tournament.
     margins, priors : sequences of float, optional
-        For the tournament; None among them is what ``fit`` takes by default.
+        For the tournament.
     offsets : sequence of float or of mappings, optional
         For the tournament: multiples of the log shares of the labels, or head starts in votes by
         label, which move its threshold.
@@ -53,8 +53,8 @@ class Grid:
     submodels: Sequence[int] | None = None
     groups: Sequence[int] | None = None
     rules: Sequence[str] | None = None
-    margins: Sequence[float | None] | None = None
-    priors: Sequence[float | None] | None = None
+    margins: Sequence[float] | None = None
+    priors: Sequence[float] | None = None
     offsets: Sequence[object] | None = None
     stretches: Sequence[float] | None = None
     gates: Sequence[int] | None = None
@@ -107,12 +107,14 @@ class Grid:
         rules = filled.rules or ()
         found: list[Options] = [{"rule": rule} for rule in rules if rule != "tournament"]
         if "tournament" in rules:
+            if self.margins is None and self.priors is None and self.offsets is None:
+                found.append({})  # as fit decides by default
             grid = product(filled.margins or (), filled.priors or (), filled.offsets or (0,))
             found += [
                 {
                     name: value
                     for name, value in (("margin", margin), ("prior", prior), ("offset", offset))
-                    if value is not None and not (name == "offset" and not value)
+                    if value or name != "offset"
                 }
                 for margin, prior, offset in grid
             ]
@@ -120,22 +122,20 @@ class Grid:
         return found + [found[0] | {"gate": gate} for gate in filled.gates or ()]
 
 
-# for one radius few settings are tried, since both methods are; a sweep over all radii tries many
-ONE_RADIUS = Grid(
+# rules and their settings cost no fits: every ensemble is judged under all of them
+ALL_RADII = Grid(
+    submodels=(3, 5, 11, 21, 31, 51),
+    rules=RULES,
+    margins=(0.0, 0.25, 0.5, 1.0, 2.0),
+    priors=(0.0, 0.5, 0.9, 1.0),
+    offsets=(0.0, 0.25),
+    stretches=(1.0, 1.15, 1.3, 1.5),
+)
+ONE_RADIUS = replace(
+    ALL_RADII,
     submodels=(3, 5, 7, 11, 15, 21, 31),
     groups=(6, 9, 12),  # and as many as may be fitted
-    rules=("plurality", "tournament"),
-    margins=(None,),
-    priors=(None, 0.0, 0.5),
-    stretches=(1.0, 1.15, 1.3, 1.5),
     gates=(1,),
-)
-ALL_RADII = Grid(
-    submodels=(1, 3, 5, 11, 21, 31, 51),
-    rules=RULES,
-    margins=(0.0, 0.5, 2.0),
-    priors=(0.0, 0.5, 0.9, 0.99, 1.0),
-    stretches=(1.0, 1.15, 1.3, 1.5),
 )
 
 

@@ -20,15 +20,14 @@ import numpy as np
 from sklearn.base import clone
 
 from .._support import Array, Estimator, TableLike, json_value, log, write_atomic
-from ..certificates import Certificates
-from ..ensemble import failure_banner, fit_full_model, full_predictions
+from ..ensemble import failure_banner, fit_full_model
 from ..errors import EmptyProofWarning, InputError, SoundnessWarning
 from ..partition import SHARED_ROWS
 from ..rules import Gated
-from ..workflow import ON_TRAINING, TASKS, CertifiedTable
+from ..workflow import ON_TRAINING, TASKS, CertifiedTable, Task, ordinary_estimators
 from ._choice import Choice
 from ._evaluation import (
-    PARTITION,
+    ONE_MODEL,
     Evaluation,
     Objective,
     evaluate,
@@ -98,7 +97,7 @@ class ResultCache:
 def search(
     splits: Sequence[Split],
     grid: Grid,
-    objective: Objective,
+    want: str | None,
     radius: int | None,
     tolerances: tuple[float | None, float | None] = (None, None),
     estimator: str = "auto",
@@ -114,8 +113,8 @@ def search(
         At least one.
     grid : Grid
         The settings to try.
-    objective : Objective
-        What settings are compared by.
+    want : str, optional
+        What settings are compared by; None: what suits the labels.
     radius : int, optional
         Compare both methods for a proof at this radius; None: partitions at all radii.
     tolerances : (tolerance, relative)
@@ -132,6 +131,7 @@ def search(
     first = splits[0]
     task = TASKS[first.partition.task]
     task.check_tolerance(*tolerances, needed=True)
+    objective = Objective.parse(want, task.name, task.label_counts(first.train[1]))
     objective.check_labels(task.label_counts(first.valid[1]))
     units = clone(first.partition).units_of(first.train[0])
     n_units = len(units)
@@ -149,7 +149,10 @@ def search(
     splits = [one._replace(partition=with_rule(one.partition, variants[0], task)) for one in splits]
     judges = [_Judge(split, radius, tolerances, estimator) for split in splits]
     every = [
-        list(candidates(grid, variants, one.partition, one.leave_out, n_units, radius))
+        [
+            *candidates(grid, variants, one.partition, one.leave_out, n_units, radius),
+            *_ordinary(one.partition, task),
+        ]
         for one in splits
     ]
     settings: list[Evaluation] = []
@@ -165,24 +168,38 @@ def search(
             replace(one, estimator=same[0].estimator(variant, task), radius=judges[0].radius)
             for one, variant in zip(known, same[0].variants, strict=True)
         ]
-    whole = Candidate(PARTITION, {"submodels": 1}, first.partition, variants[:1])
-    tried = [one for one in settings if one.is_one_model]
-    if not tried:
-        known = None if cache is None else cache.read(0, whole)
-        tried = known or _means([[one.one_model] for one in judges], 0, whole, cache)
-    one_model = objective.best([one for one in tried if one.curve], 0) or tried[0]
     constants = [task.best_constant(one.train[1], one.valid[1], *tolerances) for one in splits]
     return Choice(
         objective,
         radius,
-        settings,
-        objective.entry(one_model, 0),
+        [one for one in settings if one.method != ONE_MODEL],
+        [one for one in settings if one.method == ONE_MODEL],
         constants[0]
         | {name: mean([one[name] for one in constants]) for name in ("accuracy", "balanced")},
         f"{n_units} {units.kind}",
+        {str(label): n for label, n in task.label_counts(first.valid[1]).items()},
         len(first.valid[1]),
         chosen,
     )
+
+
+def _ordinary(partition: Estimator, task: Task) -> Iterator[Candidate]:
+    """Yield ordinary models of the whole table, and the user's own, as partitions of one part.
+
+    Labels are also decided with their shares divided out, as suits their mean recall.
+    """
+    plain: list[Options] = [{}] if task.name == "regression" else [{"rule": "plurality"}]
+    even: list[Options] = [] if task.name == "regression" else [{"margin": 0.0, "prior": 1.0}]
+    settings = {"n_submodels": 1, "partition": "random", "on_failure": "vote"}
+    settings |= {"strict": False, "verbose": 0}
+    named = {name: (one, plain + even) for name, one in ordinary_estimators(task).items()}
+    if (own := partition.estimator) is not None:
+        last = own.steps[-1][1] if hasattr(own, "steps") else own
+        named.setdefault(type(last).__name__, (own, plain))
+    for name, (estimator, variants) in named.items():
+        ensemble = clone(partition).set_params(estimator=estimator, **settings)
+        options = {"submodels": 1, "estimator": name}
+        yield Candidate(ONE_MODEL, options, with_rule(ensemble, variants[0], task), variants)
 
 
 def _means(
@@ -266,21 +283,3 @@ class _Judge:
         """One model on all columns, fitted once; None where it fails."""
         with _without_warnings_of_trials():
             return fit_full_model(clone(self.split.partition), *self.split.train)
-
-    @cached_property
-    def one_model(self) -> Evaluation:
-        """One model on all columns, on the validation rows."""
-        whole, (table, truth) = clone(self.split.partition), self.split.valid
-        with _without_warnings_of_trials():
-            whole.plan(*self.split.train)
-        whole.full_model_ = self.full_model
-        found = full_predictions(whole, whole.read(table))
-        one = Evaluation(PARTITION, {"submodels": 1}, self.radius, [], 0.0, None)
-        if found is None:
-            return one
-        # nothing is certified but what it predicts now; a value counts if it is near the truth
-        radius, around = np.zeros(len(truth), np.int64), None
-        if whole.task == "regression":
-            radius, around = whole.correct(found, truth, *self.tolerances) - 1, truth
-        proof = Certificates(found, radius, None, whole.counts_, truth=around)
-        return evaluate(one, self.task, proof, truth)

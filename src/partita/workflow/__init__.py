@@ -13,7 +13,14 @@ from .._support.lazy import lazy_names
 if TYPE_CHECKING:
     from ._certified_table import TRAINING_ROWS, CertifiedTable, Summary, check_label_sets
     from ._cluster import library_versions
-    from ._estimators import chosen_name, code_hash, code_of, named_estimator, named_fallback
+    from ._estimators import (
+        chosen_name,
+        code_hash,
+        code_of,
+        named_estimator,
+        named_fallback,
+        ordinary_estimators,
+    )
     from ._fit_parquet import fit_parquet, fit_training
     from ._schema import TASKS, Task
     from ._stored_model import (

@@ -12,15 +12,17 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
+from typing import Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-from .._support import Estimator, require
+from .._support import Array, Estimator, TableLike, require
 from ..ensemble import (
     TableBoostingClassifier,
     TableBoostingRegressor,
@@ -28,7 +30,7 @@ from ..ensemble import (
     TableTreesRegressor,
 )
 from ..errors import InputError
-from ..tables import sha256_of
+from ..tables import apply_codes, learn_codes, sha256_of, table_columns
 from ._schema import TASKS, Task
 
 AUTO = "auto"  # the ensemble's own default
@@ -82,6 +84,43 @@ def named_fallback(name: str, task: Task) -> Estimator:
             "fallback answers with a label, and the target holds numbers: leave it out"
         )
     return named_estimator(chosen_name(name, "partition"), task)
+
+
+def ordinary_estimators(task: Task) -> dict[str, Estimator]:
+    """Return ordinary models of any table by name: what a proof costs is measured against them."""
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    numbers = task.name == "regression"
+    boosting = HistGradientBoostingRegressor if numbers else HistGradientBoostingClassifier
+    trees = TableTreesRegressor if numbers else TableTreesClassifier
+    impute = SimpleImputer(strategy="median", keep_empty_features=True)
+    linear = Ridge() if numbers else LogisticRegression(max_iter=1000)
+    return {
+        "HistGradientBoosting": make_pipeline(
+            _Encoded(), boosting(max_iter=300, early_stopping=True)
+        ),
+        "ExtraTrees": trees(n_estimators=200),
+        type(linear).__name__: make_pipeline(_Encoded(True), impute, StandardScaler(), linear),
+    }
+
+
+class _Encoded(TransformerMixin, BaseEstimator):
+    """Encode any table as floats: a text as its code, or as one column for each frequent text."""
+
+    def __init__(self, one_hot: bool = False) -> None:
+        self.one_hot = one_hot
+
+    def fit(self, X: TableLike, y: object = None) -> Self:
+        self.codes_ = [learn_codes(column) for column in table_columns(X)]
+        return self
+
+    def transform(self, X: TableLike) -> Array:
+        parts = []
+        for column, codes in zip(table_columns(X), self.codes_, strict=True):
+            coded = apply_codes(column, codes)[:, None]
+            texts = np.arange(min(len(codes), MOST_CATEGORIES)) if codes and self.one_hot else None
+            parts.append(coded if texts is None else (coded == texts).astype(np.float64))
+        return np.hstack(parts)
 
 
 def code_hash(name: str) -> str | None:

@@ -42,7 +42,6 @@ class Classification:
     holds = "labels"  # for messages
     ensemble = FeaturePartitionClassifier  # submodels on disjoint sets of columns
     leave_out_ensemble = LeaveOutClassifier  # models that leave units out
-    default_score = "balanced"  # what a search compares settings by
 
     def as_learnt(self, y: Array, kind: str) -> Array:
         """Return a target column of that kind as submodels learn it.
@@ -129,7 +128,6 @@ class Regression:
     holds = "numbers"
     ensemble = FeaturePartitionRegressor
     leave_out_ensemble = LeaveOutRegressor
-    default_score = "accuracy"
 
     def as_learnt(self, y: Array, kind: str) -> Array:
         """Return floats."""
