@@ -19,7 +19,7 @@ from ..ballots import Ballots
 from ..certificates import TRAINING_TABLE, Certificates
 from ..ensemble import FittedEnsemble
 from ..errors import InputError
-from ..metrics import correct_radius, shares_at_radii
+from ..metrics import correct_radius, label_set_curve, shares_at_radii
 from ..partition import LeaveOut
 from ..rules import PooledRule, Rule, RunOff, TopK, Tournament, named_rule
 from ..selection import Choice
@@ -41,6 +41,7 @@ OTHER_RULES = ("tournament", "runoff", "plurality")  # whose curves are drawn be
 MOST_LYING, MOST_SILENT = 8, 12  # rows and columns of the table of silence
 SHADES = 10  # of its cells
 MOST_SOURCES = 200  # in the table of sources that contradict the outcome
+MOST_PAIRS = 10**7  # of labels, in all rows, for which label sets take seconds
 QUALITY: JsonObject = {  # what stands beside the shares, where it is known
     "warnings": [],
     "constant": None,
@@ -136,6 +137,8 @@ def gather(
     counted = right if stated.by_truth else None
     disagreement = Disagreement.of(certified.model, certified.ballots)
     only_rows, of_labels = model.trusts_training, model.task == "classification"
+    curves = _curves(certified, stated.proof)
+    sets = _label_sets(certified, curves)
     facts = {
         "title": title,
         "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
@@ -160,14 +163,15 @@ def gather(
         "by_fallback": int(certified.by_fallback.sum()),
         "decides": column_heading(certified.rule),
         "leave_out": None if disagreement is None else leave_out_numbers(model, disagreement),
-        "curves": _curves(certified, stated.proof),
+        "curves": curves,
+        "label_sets": _label_set_numbers(certified, sets),
         "silence": silence_numbers(stated, right),
         "watch": watch_numbers(certified, usual),
         "widths": _widths(certified),
         "collective": _collective(stated, counted),
         "units": unit_numbers(stated, counted),
         "partition": _partition(model),
-        "rows": row_numbers(certified, stated, right, most_rows, disagreement),
+        "rows": row_numbers(certified, stated, right, most_rows, disagreement, sets),
         "quality": _quality(quality or {}, len(model.failures_)),
         "sweep": None if sweep is None else sweep_numbers(sweep),
         "audit": None if audit is None else dict(audit),
@@ -226,6 +230,33 @@ def _shares(proof: Certificates, truth: Array | None) -> list[float]:
     radius = proof.radius if truth is None else correct_radius(truth, proof)
     shares: list[float] = shares_at_radii(radius).tolist()
     return shares if shares[-1] == 0 and len(shares) > 1 else [*shares, 0.0]
+
+
+def _label_sets(certified: CertifiedTable, curves: list[JsonObject]) -> dict[int, Array]:
+    """Return the labels that r units can bring about, bool (rows, labels), by r.
+
+    None where they say no more than a radius: of two labels, and where every label may come about
+    if the prediction does not stay. None, too, where they would take long.
+    """
+    n_labels = len(certified.model.classes_) if certified.model.task == "classification" else 0
+    if n_labels < 3 or certified.gate or isinstance(certified.rule, PooledRule):
+        return {}
+    if len(certified) * n_labels**2 > MOST_PAIRS:
+        return {}
+    most = min(MOST_OWNED, len(curves[0]["share"]) - 1)
+    return replace(certified, label_sets=most).possible_labels
+
+
+def _label_set_numbers(certified: CertifiedTable, sets: dict[int, Array]) -> JsonObject | None:
+    """Return the sets' mean ``size`` and, if known, their ``coverage``, at r = 0 and up."""
+    if not sets:
+        return None
+    size = [1.0, *(float(one.sum(axis=1).mean()) for one in sets.values())]
+    if certified.truth is None:
+        return {"size": size, "coverage": None}
+    curve = label_set_curve(certified.truth, list(sets.values()), certified.model.classes_)
+    right = float(np.mean(certified.correct(certified.prediction)))
+    return {"size": size, "coverage": [right, *curve.coverage.tolist()]}
 
 
 def _widths(certified: CertifiedTable) -> list[float]:
@@ -404,6 +435,7 @@ MOST_VALUES = 50  # that are drawn in a row; of more, evenly many from the lowes
 LONGEST_LABEL = 24  # longer ones are cut in these sentences; other columns have them in full
 LONGEST_NAME = 40
 SHOWN_LABELS = 3  # whose votes are listed
+MOST_LISTED = 6  # labels of a set
 SHOWN_UNITS = 3  # of a group, in a sentence
 
 
@@ -413,11 +445,13 @@ def row_numbers(
     right: Array | None,
     most: int,
     disagreement: Disagreement | None,
+    sets: dict[int, Array],
 ) -> list[JsonObject]:
     """Return the rows with the smallest radius, from there up; values without a radius come last.
 
     ``certified`` has the predictions, ``stated`` the certificates that the report is about, and
-    ``disagreement`` how models that leave units out differ, where the submodels do.
+    ``disagreement`` how models that leave units out differ, where the submodels do. ``sets``: the
+    labels that r units can bring about, by r.
     """
     proof, critical, truth = stated.proof, stated.critical_units, certified.truth
     radius = np.zeros(len(certified), np.int64) if proof is None else proof.radius
@@ -437,6 +471,9 @@ def row_numbers(
             row["radius"] = int(radius[i]) if radius[i] >= 0 else None
             row["runner_up"] = json_value(runner_up, shown)
             row["critical_units"] = names[critical[:, i]].tolist() if radius[i] >= 0 else []
+        if sets:
+            classes = certified.model.classes_
+            row["sets"] = [[int(one[i].sum()), one_of(classes, one[i])] for one in sets.values()]
         decides = _values if has_values else deciding_votes
         rows.append(row | decides(certified, i, disagreement))
     return rows
@@ -478,6 +515,17 @@ def outward(end: float, direction: int, digits: int = DIGITS) -> float | None:
     step = 10.0 ** (math.floor(math.log10(abs(end))) - digits + 1)
     wider = float(f"{short + direction * step:.{digits}g}")
     return wider if math.isfinite(wider) else None
+
+
+def one_of(classes: Array, possible: Array) -> str:
+    """List the labels of a set; of a large one say how many it has."""
+    n = int(possible.sum())
+    if n == len(classes) > 1:
+        return "any label"
+    if n > MOST_LISTED:
+        return f"{n} of {len(classes)} labels"
+    *others, last = (shortened(label, LONGEST_LABEL) for label in classes[possible])
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 # ---- what decides a label: votes ----

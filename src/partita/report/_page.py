@@ -20,7 +20,7 @@ from ._statements import FULL_MODEL, interval, number, percent
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 # of a row, for the script
-KEYS = ("row", "prediction", "truth", "right", "radius", "runner_up", "lead", "low", "high")
+KEYS = ("row", "prediction", "truth", "right", "radius", "runner_up", "lead", "low", "high", "sets")
 
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 24, 42
 # the page shows the one that fits, so that its text stays legible

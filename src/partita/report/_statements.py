@@ -141,13 +141,14 @@ def _share_at(facts: JsonObject, r: int, share: float) -> JsonObject:
         "error": sampling_error(share, facts["n_rows"]) if known or r else "",
         "beaten": _beaten(facts["quality"]["constant"], share) if known else "",
         "collective": _collective(facts, r),
+        "label_sets": _label_sets(facts, r),
     }
 
 
 def _statement(r: int, shown: str, sentence: str) -> JsonObject:
     title = "What is proven" if r else "Without an attack"
     found = {"title": title, "number": shown, "sentence": sentence}
-    return found | dict.fromkeys(("error", "beaten", "collective"), "")
+    return found | dict.fromkeys(("error", "beaten", "collective", "label_sets"), "")
 
 
 def _sentence(facts: JsonObject, r: int, share: float) -> str:
@@ -191,6 +192,22 @@ def _collective(facts: JsonObject, r: int) -> str:
         f"at least {facts['right_now'] - one['changed']:,} of {n_rows} "
         f"stay {facts['criterion']['short']}."
     )
+
+
+def _label_sets(facts: JsonObject, r: int) -> str:
+    """Describe which labels r units could bring about, as far as that was computed."""
+    sets = facts["label_sets"]
+    if sets is None or not 0 < r < len(sets["size"]):
+        return ""
+    possible = (
+        f"If any {r} of the {facts['total']:,} {facts['what']} may be bad, "
+        f"{sets['size'][r]:.2f} of the {len(facts['labels'])} labels are possible in a row, on "
+        "average"
+    )
+    if sets["coverage"] is None:
+        return f"{possible}."
+    share = percent(sets["coverage"][r])
+    return f"{possible}, and the true one is among them in {share} of the rows."
 
 
 def _width_at(facts: JsonObject, r: int, width: float) -> JsonObject:

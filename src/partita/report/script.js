@@ -7,7 +7,7 @@ const PAGE = 25;
 const percent = (share) => (share === 1 ? 100 : Math.min(100 * share, 99.9)).toFixed(1) + " %"; // 100.0 only where it is all
 const percentOrDash = (share) => (share === null ? "–" : percent(share));
 const grouped = (number) => number.toLocaleString("en-US");
-const NOTES = { error: "error", beaten: "beaten", "collective-note": "collective" }; // elements, and what a statement calls them
+const NOTES = { error: "error", beaten: "beaten", "label-sets": "label_sets", "collective-note": "collective" }; // elements, and what a statement calls them
 const hasValues = facts.task === "regression";
 let radius = facts.default;
 
@@ -85,7 +85,9 @@ const rows = facts.rows.map((row, k) => {
   return { ...row, line, text: SEARCHED.map((name) => cellOf(line, name)?.textContent ?? "").join("\n").toLowerCase() };
 });
 const intervalOf = (row) => (radius === 0 ? [row.prediction, row.prediction] : [row.low[radius - 1] ?? null, row.high[radius - 1] ?? null]);
+const setOf = (row) => (radius === 0 ? [1, String(row.prediction)] : row.sets[radius - 1] ?? [Infinity, "–"]); // size and text
 const KEYS = {
+  sets: (row) => setOf(row)[0],
   interval: (row) => { const [low, high] = intervalOf(row); return low === null || high === null ? Infinity : high - low; },
   votes: (row) => (hasValues ? row.to - row.from : row.lead),
 };
@@ -120,6 +122,7 @@ const holds = (row) => typeof row.radius === "number" && row.radius >= radius;
 
 function showRadiusIn(row) {
   if (row.radius !== undefined) row.line.className = holds(row) ? "held" : "lost";
+  if (row.sets) cellOf(row.line, "sets").textContent = setOf(row)[1];
   if (!hasValues) return;
   const [low, high] = intervalOf(row);
   cellOf(row.line, "interval").textContent = `${low ?? "−∞"} … ${high ?? "∞"}`;
@@ -140,8 +143,10 @@ function fillRows() {
   at("before").disabled = page === 0;
   at("after").disabled = page === pages - 1;
   document.querySelectorAll("#show option").forEach((option) => { option.textContent = SHOW[option.value](); });
-  const heading = document.querySelector("#rows th[data-name=interval] button");
-  if (heading) heading.textContent = `interval at r = ${radius}`;
+  for (const [name, what] of [["interval", "interval"], ["sets", "labels"]]) {
+    const heading = document.querySelector(`#rows th[data-name=${name}] button`);
+    if (heading) heading.textContent = `${what} at r = ${radius}`;
+  }
 }
 
 const SHOW = {
