@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, store
 from partita.ensemble import TableBoostingClassifier, TableTreesClassifier
 from partita.partition._units_file import as_units_toml, one_hot_families
+from partita.selection import default_ensemble
 from partita.tables import open_table
 
 from .tables import NAIVE, NINE
@@ -44,7 +45,8 @@ def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, 
 @pytest.mark.parametrize(
     ("options", "name", "cls"),
     [
-        ([], "hgb", TableBoostingClassifier),
+        ([], "trees", TableTreesClassifier),
+        (["--submodels", "3"], "hgb", TableBoostingClassifier),
         (["--fallback", "auto", "--gate", "1"], "hgb", TableBoostingClassifier),
         (["--estimator", "trees"], "trees", TableTreesClassifier),
         (["--method", "leave-out"], "trees", TableTreesClassifier),
@@ -385,6 +387,75 @@ def test_one_hot_families_are_offered_as_units(partita, tmp_path):
     _, out, _ = partita(*fit, "--units", tmp_path / "units.toml")
     assert "one-hot" not in out
     assert "units (5 in all)" in out
+
+
+def test_one_question_settles_method_and_size(partita, cancer, tmp_path):
+    """How many units may lie; everything else follows, or is given."""
+    given = ["fit", cancer / "train.csv", "--target", "diagnosis", "--no-full-model", "--overwrite"]
+    given += ["--units", cancer / "units.toml", "--json", "--quiet", "--out", tmp_path / "m"]
+    for options, method, by_rule in (
+        ([], "leave-out", True),
+        (["--radius", 4], "partition", True),
+        (["--margin", 0.5], "partition", True),  # which leave-out does not have
+        (["--method", "partition", "--radius", 2], "partition", False),
+        (["--method", "leave-out"], "leave-out", False),
+        (["--groups", 3], "leave-out", False),
+        (["--submodels", 3], "partition", False),
+    ):
+        code, out, err = partita(*given, *options)
+        assert code == 0, err
+        found = json.loads(out)
+        assert (found["method"], found["by_rule"]) == (method, by_rule), options
+        model = store.load(tmp_path / "m")
+        size = model.radius if method == "leave-out" else (len(model.partition_) - 1) // 2
+        assert size >= found["radius"], options
+        if by_rule and "--margin" not in options:
+            X = pd.read_csv(cancer / "train.csv").drop(columns=["diagnosis", "id"])
+            python = default_ensemble(X, found["radius"], units=model.units, trusted=model.trusted)
+            assert type(python) is type(model)
+            if method == "partition":
+                assert python.n_submodels == len(model.partition_)
+            else:
+                assert python.n_groups == len(model.partition_.groups)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--method", "votes"], "method is 'votes': it must be partition or leave-out"),
+        (["--radius", "2"], "radius is 2, which needs at least 5 units, but there are 4"),
+        (["--submodels", "3", "--radius", "2"], "a proof at --radius 2 needs at least 5"),
+        (["--submodels", "3", "--groups", "3"], "groups goes with --method leave-out, and the"),
+        (["--method", "leave-out", "--rule", "runoff"], "rule goes with --method partition"),
+    ],
+)
+def test_settings_that_contradict_one_another_are_refused(options, message, partita, tmp_path):
+    load_iris(as_frame=True).frame.to_csv(tmp_path / "iris.csv", index=False)
+    given = ["fit", tmp_path / "iris.csv", "--target", "target", "--out", tmp_path / "m"]
+    code, _, err = partita(*given, *options)
+    assert code == 2
+    assert message in " ".join(err.split())
+    assert not (tmp_path / "m").exists()
+
+
+def test_a_default_says_what_it_keeps(partita, tmp_path):
+    """And that it is worth less than a constant, with the command that helps."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 6))).rename(columns=str)
+    frame["y"] = np.where(frame["0"] + frame["1"] > 0.8, "yes", "no")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    given = ["fit", tmp_path / "t.csv", "--target", "y", "--out", tmp_path / "m", "--overwrite"]
+    code, out, err = partita(*given)
+    assert code == 0, err
+    shown = " ".join(out.split())
+    assert "(by rule for r = 1 and 6 units; --method, --submodels override)" in shown
+    assert "On 100 rows, by a trial that learnt from 200 others: right in " in shown
+    assert "WARNING" in shown
+    assert "partita choose DATA --target COLUMN --radius 1" in shown
+    found = json.loads(partita(*given, "--json")[1])["trial"]
+    assert found["certified"] < found["constant"] < found["now"]
+    for option in ("--no-full-model", "--submodels=3"):
+        assert json.loads(partita(*given, option, "--json")[1])["trial"] is None
 
 
 @pytest.mark.long

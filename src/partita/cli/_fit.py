@@ -27,18 +27,19 @@ def fit(
         bool, typer.Option("--overwrite", help="Replace a model that is there.")
     ] = False,
     units: options.Units = None,
-    method: Annotated[
-        str,
-        typer.Option(
-            help="partition: submodels on disjoint sets of columns. leave-out: models that leave "
-            "units out and must agree, with nearly a full model's accuracy for a small --radius."
-        ),
-    ] = "partition",
     radius: Annotated[
         int | None,
         typer.Option(
-            help="With --method leave-out: how many units an attacker may own, 1 by default.",
+            help="How many units may lie, 1 by default: method and size follow from this and the "
+            "number of units (docs/results/radius.md).",
             min=1,
+        ),
+    ] = None,
+    method: Annotated[
+        str | None,
+        typer.Option(
+            help="partition: submodels on disjoint sets of columns. leave-out: models that leave "
+            "units out and must agree, with nearly a full model's accuracy for a small --radius."
         ),
     ] = None,
     groups: Annotated[
@@ -60,8 +61,7 @@ def fit(
     submodels: Annotated[
         int | None,
         typer.Option(
-            help="Number of submodels. Default: the largest odd number up to the number of units, "
-            "at most 21 (docs/results/defaults.md).",
+            help="With --method partition: the number of submodels.",
             min=1,
         ),
     ] = None,
@@ -135,8 +135,8 @@ def fit(
     full_model: Annotated[
         bool,
         typer.Option(
-            help="Fit one model on all columns too, for comparison. It proves nothing, and may "
-            "take longer than all submodels."
+            help="Fit one model on all columns too, for comparison, and try default settings on "
+            "held-out rows of a sample. It proves nothing, and may take longer than all submodels."
         ),
     ] = True,
     sep: options.Sep = None,
@@ -148,6 +148,7 @@ def fit(
 ) -> None:
     """Fit a model on a table and store it."""
     from ..partition import one_hot_families
+    from ..selection import LEAVE_OUT, PARTITION, try_default
     from ..store import check_free
     from ..tables import is_local
     from ..workflow import (
@@ -181,58 +182,93 @@ def fit(
     training = replace(training, chosen=chosen)
     for_rule = {"margin": margin, "prior": prior, "offset": offset, "stretch": stretch}
     for_partition = {"submodels": submodels, "rule": rule, **for_rule, "fallback": fallback}
-    for_leave_out = {"radius": radius, "groups": groups, "max-models": max_models}
-    _check_method(
-        method,
-        for_partition | {"gate": gate},
-        for_leave_out | {"trusted-training": trusted_training or None},
-    )
+    for_leave_out = {"groups": groups, "max-models": max_models}
+    given: dict[str, JsonObject] = {
+        PARTITION: for_partition | {"gate": gate},
+        LEAVE_OUT: for_leave_out | {"trusted-training": trusted_training or None},
+    }
+    plain = training.ensemble("auto", training.task.rule(None), "auto", seed)
+    n_units = len(plain.units_of(training.table))
+    by_rule = all(value is None for value in (method, submodels, *for_leave_out.values()))
+    if by_rule and cluster is not None:  # where a member would read nearly all columns
+        method = PARTITION
+    counts = (n_units, training.task.name, training.table.n_rows)
+    size = _method_and_size(method, radius, given, *counts)
+    method, wanted = size.get("method", PARTITION), radius or 1
     estimator = chosen_name(estimator, method)
-    if method == "leave-out":
+    if method == LEAVE_OUT:
         model = training.leave_out_ensemble(
             estimator,
-            radius or 1,
+            wanted,
             seed,
             verbose=not quiet,
-            n_groups=groups or "auto",
-            max_models=max_models or 150,
+            n_groups=size["groups"],
+            max_models=size.get("max-models") or 150,
             training="trusted" if trusted_training else "attackable",
         )
     else:
         decides = training.task.rule(rule, **for_rule | {"offset": options.parse_offset(offset)})
-        model = training.ensemble(estimator, decides, submodels or "auto", seed, verbose=not quiet)
+        model = training.ensemble(estimator, decides, size["submodels"], seed, verbose=not quiet)
     if fallback is not None:
         fallback = chosen_name(fallback, method)
         behind = named_fallback(fallback, training.task)
         model.set_params(fallback=behind, gate=1 if gate is None else gate)
     model.set_params(n_jobs=jobs)
-    families = {}
+    families, trial = {}, None
     if cluster is None:
         if not training.units_file.units:
             families = one_hot_families(training.table, training.table.names)
         _fit_in_memory(training, model, estimator, fallback, full_model, out)
+        if by_rule and full_model:
+            trial = try_default(training, model, wanted)
     else:
         address = None if cluster == "local" else cluster
         model, _ = fit_training(
             training, model, out, cluster=address, batch_rows=batch_rows, estimator=estimator
         )
     if as_json:
-        options.print_json(_summary(training, model, out, families))
+        facts = {"method": method, "radius": wanted, "by_rule": by_rule, "trial": trial}
+        options.print_json(_summary(training, model, out, families) | facts)
     else:
-        _show(training, model, out, families)
+        how = f" (by rule for r = {wanted} and {n_units} units; --method, --submodels override)"
+        _show(training, model, out, families, how * by_rule, trial)
 
 
-def _check_method(method: str, for_partition: JsonObject, for_leave_out: JsonObject) -> None:
-    """Refuse options of the other method."""
-    foreign = {"partition": for_leave_out, "leave-out": for_partition}
-    if method not in foreign:
+def _method_and_size(
+    method: str | None,
+    radius: int | None,
+    given: dict[str, JsonObject],
+    n_units: int,
+    task: str,
+    n_rows: int,
+) -> JsonObject:
+    """Return method and size: those that are given, or that go with what is, the others by rule."""
+    from ..selection import LEAVE_OUT, PARTITION, default_options
+
+    if method not in (None, *given):
         raise InputError(f"method is {method!r}: it must be partition or leave-out")
-    name = next((name for name, value in foreign[method].items() if value is not None), None)
-    if name is not None:
-        (other,) = foreign.keys() - {method}
+    names = {
+        one: [name for name, value in values.items() if value is not None]
+        for one, values in given.items()
+    }
+    method = method or next((one for one in given if names[one]), None)
+    for other in given.keys() - {method}:
+        if method is not None and names[other]:
+            raise InputError(
+                f"{names[other][0]} goes with --method {other}, and the method is {method}: leave "
+                "it out"
+            )
+    submodels, groups = given[PARTITION]["submodels"], given[LEAVE_OUT]["groups"]
+    if method == LEAVE_OUT and (groups or given[LEAVE_OUT]["max-models"]):
+        return given[LEAVE_OUT] | {"method": LEAVE_OUT, "groups": groups or "auto"}
+    if submodels is not None and radius is not None and submodels <= 2 * radius:
         raise InputError(
-            f"{name} goes with --method {other}, and the method is {method}: leave it out"
+            f"submodels is {submodels}, and a proof at --radius {radius} needs at least "
+            f"{2 * radius + 1}: raise submodels, or lower radius"
         )
+    if submodels is not None or (radius is None and method != LEAVE_OUT and n_units < 3):
+        return {"submodels": submodels or "auto"}
+    return default_options(n_units, radius or 1, task, n_rows, method)
 
 
 def _fit_in_memory(
@@ -282,7 +318,12 @@ def _summary(
 
 
 def _show(
-    training: "TrainingTable", model: "Ensemble", out: Path, families: dict[str, list[str]]
+    training: "TrainingTable",
+    model: "Ensemble",
+    out: Path,
+    families: dict[str, list[str]],
+    how: str,
+    trial: JsonObject | None,
 ) -> None:
     """Print what was fitted, for people."""
     from ..partition import as_units_toml
@@ -299,10 +340,14 @@ def _show(
     labels = f"{len(model.classes_)} labels" if has_labels else "numbers"
     fitted = f"{model.n_fitted} submodels" if model.n_fitted > 1 else "one model"
     print_line(
-        f"Fitted {fitted} on {training.table.n_rows:,} rows for {training.target!r} ({labels}; "
-        "use --task to override)."
+        f"Fitted {fitted}{how} on {training.table.n_rows:,} rows for {training.target!r} "
+        f"({labels}; use --task to override)."
     )
     print_line(f"A radius counts {model.counts_}. Rule: {model.rule_.without_fitted_state()!r}.")
+    if trial is not None:
+        print_line(trial["sentence"])
+        for warning in trial["warnings"]:
+            print_warning(warning)
     if model.gate_:
         print_line(
             f"Below a radius of {model.gate_} the fallback answers, and nothing is proven; other "

@@ -15,10 +15,11 @@ from .._support.lazy import lazy_names
 if TYPE_CHECKING:
     from ._choice import Choice, read_choice
     from ._choose import Trial, choose, choose_file, sweep
-    from ._evaluation import Evaluation, Objective
+    from ._default import default_ensemble, default_options, try_default
+    from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, Objective
     from ._fitted import search_offsets, search_rules
     from ._grid import Grid
 
-__all__ = ["Choice", "choose", "search_offsets", "search_rules", "sweep"]
+__all__ = ["Choice", "choose", "default_ensemble", "search_offsets", "search_rules", "sweep"]
 
 __getattr__, __dir__ = lazy_names(__name__)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 from .._support.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from ._certified_table import TRAINING_ROWS, CertifiedTable, Summary, check_label_sets
+    from ._certified_table import (
+        TRAINING_ROWS,
+        CertifiedTable,
+        Summary,
+        check_label_sets,
+        choose_command,
+    )
     from ._cluster import library_versions
     from ._estimators import (
         chosen_name,

@@ -252,6 +252,13 @@ Radii = Counter[int]  # rows by radius
 Pairs = Counter[tuple[Label, Label, int]]  # rows by true label (None: unknown), prediction, radius
 
 
+def choose_command(radius: int, more: str = "") -> str:
+    """Return the command that compares both methods, for a reader of a warning."""
+    return " ".join(
+        f"partita choose DATA --target COLUMN --radius {radius} {more} --out choice".split()
+    )
+
+
 def count_pairs(truth: Array | None, prediction: Array, radius: Array) -> Pairs:
     """Count rows by their labels and radius."""
     predicted, of_predicted = np.unique(prediction, return_inverse=True)
@@ -621,16 +628,16 @@ class Summary:
         recall = [one["share"] for one in self.recall()]
         return [sum(at) / len(at) for at in zip(*recall, strict=True)]
 
-    def warnings(self) -> list[str]:
-        """Return what a reader must know before the numbers."""
+    def warnings(self, radius: int = 1) -> list[str]:
+        """Return what a reader must know before the numbers; a proof is wanted at this radius."""
         found = [TRAINING_ROWS] if self.on_training else []
         found += [f"{text}." for text in failure_banner(self.n_failed, self.n_submodels)]
         if self.rows >= ENOUGH_ROWS:
-            found += self._constant_warnings() or self._majority_warnings()
-            found += self._beaten_warnings()
+            found += self._constant_warnings(radius) or self._majority_warnings()
+            found += self._beaten_warnings(radius)
         return found
 
-    def _constant_warnings(self) -> list[str]:
+    def _constant_warnings(self, wanted: int) -> list[str]:
         """Warn where nearly all predictions are one label, more than rows have it."""
         if not self.pairs:
             return []
@@ -641,12 +648,13 @@ class Summary:
             return []
         return [
             f"{percent(count / self.rows)} of the predictions are {json_value(label)!r}: this "
-            f"model is nearly a constant, and its proofs say little. {self._help()}"
+            f"model is nearly a constant, and its proofs say little. {self._help(wanted)}"
         ]
 
-    def _help(self) -> str:
-        """Return what may help a model that is nearly a constant, as a sentence."""
-        return f"{self.cure[0].upper()}{self.cure[1:]} may help: partita sweep --score balanced."
+    def _help(self, radius: int) -> str:
+        """Return what may help a model that is nearly a constant."""
+        cure = f"{self.cure[0].upper()}{self.cure[1:]} may help"
+        return f"{cure}: {choose_command(radius, '--want balanced')}."
 
     def _majority_warnings(self) -> list[str]:
         """Warn where nearly all that is certified at a small radius is one label."""
@@ -668,21 +676,23 @@ class Summary:
         )
         return [
             f"FROM r = {radius} ON, NEARLY ALL THAT IS CERTIFIED IS {label!r}: {others} there. "
-            f"{self._help()}"
+            f"{self._help(radius)}"
         ]
 
-    def _beaten_warnings(self) -> list[str]:
-        """Warn where a constant answer does as well, at r = 0 or 1."""
+    def _beaten_warnings(self, wanted: int) -> list[str]:
+        """Warn where a constant answer does as well, at r = 0 or at the radius that is wanted."""
         constant = self.constant_answer()
         if constant is None or self.right is None:
             return []
-        for radius, right in enumerate(_shares(self.right, 2)):
+        shares = _shares(self.right, wanted + 1)
+        for radius, right in ((0, shares[0]), (wanted, shares[wanted])):
             if right <= constant["share"]:
                 return [
                     f"At r = {radius} this model is certified right in {percent(right)} of rows, "
                     f"and always answering {answer_text(constant['answer'])} is right in "
                     f"{percent(constant['share'])}, whatever an attacker does."
                     + self._ahead_in_recall(radius)
+                    + f" Other settings: {choose_command(max(1, radius))}."
                 ]
         return []
 
