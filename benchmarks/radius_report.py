@@ -1,10 +1,11 @@
 """The tables of docs/results/radius.md, from the measurements of benchmarks/radius.py."""
 
 import json
+from itertools import product
 
 import numpy as np
 
-from partita.selection._default import default_options
+from partita.selection import default_options
 
 ORDINARY = ("boosting", "randomized trees", "linear")
 RADII = (1, 2, 3)
@@ -109,3 +110,48 @@ def print_page(results):
             line += [cell(one, before(one), radius), cell(one, best(one, radius), radius)]
             print("| " + " | ".join(map(str, line)) + " |")
             lead = [""] * len(lead)
+
+
+def print_means(results):
+    """Means over the tables: points of accuracy lost, and % certified."""
+    print("| target | r | tables | rule: lost, certified | before | best |")
+    print("|" + "---|" * 6)
+    for kind, radius in product(TASKS, RADII):
+        chosen = [
+            (one, (by_rule(one, radius), before(one), best(one, radius)))
+            for one in results.values()
+            if one["kind"] == kind and by_rule(one, radius) in one["settings"]
+        ]
+        shares = [
+            [(ordinary(one) - right(one, s), right(one, s, radius)) for s in settings]
+            for one, settings in chosen
+        ]
+        cells = [f"{lost:.1f}, {kept:.1f}" for lost, kept in np.mean(shares, axis=0)]
+        print(f"| {kind} | {radius} | {len(chosen)} | {' | '.join(cells)} |")
+    print()
+
+
+def draw(results, place):
+    """One panel per radius: an arrow for each table, from the default before to the rule's."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(1, 3, figsize=(12.5, 4.6), sharex=True, layout="constrained")
+    for ax, radius in zip(axes, RADII, strict=True):
+        for name, one in results.items():
+            taken, old = by_rule(one, radius), before(one)
+            if taken not in one["settings"] or one["units"] <= 2 * radius:
+                continue
+            ends = [(right(one, s) - ordinary(one), right(one, s, radius)) for s in (old, taken)]
+            colour = "tab:blue" if one["kind"] == "labels" else "tab:orange"
+            arrow = {"arrowstyle": "->", "color": colour, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", ends[1], ends[0], arrowprops=arrow)
+            ax.plot(*ends[0], ".", color=colour, markersize=4)
+            ax.annotate(name, ends[1], (3, 2), textcoords="offset points", fontsize=7)
+        ax.axvline(0, color="tab:gray", ls=":")
+        ax.set(title=f"r = {radius}", xlim=(-65, 14), ylim=(-3, 103))
+    axes[0].set_ylabel("% right whatever r units say")
+    figure.supxlabel("accuracy less that of the best ordinary model, in points")
+    for colour, kind in (("tab:blue", "labels"), ("tab:orange", "numbers")):
+        axes[0].plot([], [], color=colour, label=kind)
+    axes[0].legend(frameon=False, loc="upper left")
+    figure.savefig(place, dpi=110)

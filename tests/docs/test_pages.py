@@ -167,6 +167,7 @@ def test_prose_has_at_most_100_columns(page):
         ("alternatives.py", "guide/alternatives.md"),
         ("defaults.py", "results/defaults.md"),
         ("leave_out.py", "results/leave-out.md"),
+        ("radius.py", "results/radius.md"),
         ("watch_report.py", "results/watch.md"),
     ],
 )

@@ -33,7 +33,7 @@ def default_options(
 
     Against one to three units models that leave units out, with nearly a full model's accuracy,
     where numbers have ``FEWEST_UNITS`` and rows are at most ``MOST_ROWS``. Otherwise a partition
-    into ``4 * radius + 3`` submodels, for numbers ``3 * radius``: odd, and at most one per unit.
+    into ``4 * radius + 3`` submodels, for numbers ``2 * radius + 1``: odd, at most one per unit.
     ``method``: where it is settled already. The keys are options of ``partita fit``.
     """
     least, labels = 2 * radius + 1, task == "classification"
@@ -49,7 +49,7 @@ def default_options(
         groups = min(n_units, GROUPS.get(radius, least))
         found: Options = {"method": LEAVE_OUT, "radius": radius, "groups": groups}
         return found | {"max-models": MOST_FITS}
-    size = min(n_units, 4 * radius + 3 if labels else 3 * radius)
+    size = min(n_units, 4 * radius + 3 if labels else least)
     return {"submodels": size - (size + 1) % 2}
 
 
