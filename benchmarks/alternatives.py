@@ -34,8 +34,8 @@ from partita.attacks import (
     Scene,
     Scorer,
     evade,
+    measure,
     owned_columns,
-    under_attack,
 )
 from partita.baselines import RandomizedAblationClassifier, RandomizedAblationRegressor
 from partita.certificates import Certificates
@@ -53,6 +53,7 @@ from partita.tables import apply_codes, learn_codes, table_columns
 
 RESULTS = Path(__file__).parent / "results" / "alternatives"
 PLAIN = "one model"
+TRAINING_ROWS, TEST_ROWS, RADII = 1000, 200, (1, 2, 3)
 MOST_MODELS = 30  # of a leave-out ensemble, which is fitted many times here
 ATTACKED_ROWS = 150  # in each round of adversarial training
 PROBES = 3  # a purpose of draws of its own: an attacker who probes does not know the other draws
@@ -551,11 +552,43 @@ def main() -> None:
         )
 
 
+def attack(models: Mapping[str, Estimator], own: Rows) -> AttackTable:
+    """Attack every model on the same rows; those of a rare class are drawn as often as others."""
+    rng, (X_train, y_train, X_test, y_test) = np.random.default_rng(0), own.tables
+    learnt = draw_rows(y_train, TRAINING_ROWS, own.rare, rng)
+    chosen = draw_rows(y_test, TEST_ROWS, own.rare, rng)
+    training, rows = AttackedTable(X_train), AttackedTable(X_test)
+    truth, weights = y_test[chosen], None
+    notes = [
+        f"Learnt from {len(learnt):,} of {len(y_train):,} training rows; attacked: "
+        f"{len(chosen):,} of {len(y_test):,} test rows."
+    ]
+    if own.rare is not None:
+        _, codes, counts = np.unique(truth, return_inverse=True, return_counts=True)
+        weights = 1 / counts[codes]
+        notes.append(f"All shares are means over labels; {own.rare!r} is half of the rows.")
+    units = list(owned_columns(own.units, training, own.trusted).values())
+    scorer = Scorer(truth, weights=weights)
+    scene = Scene(training.take(learnt), y_train[learnt], rows.take(chosen), scorer, units)
+    lines = [{"method": name} | measure(model, scene, RADII, 0) for name, model in models.items()]
+    for line in reversed(lines):
+        line["fit"] /= lines[0]["fit"]
+    return AttackTable(lines, RADII, tuple(notes))
+
+
+def draw_rows(y: Array, most: int, rare: str | None, rng: np.random.Generator) -> Array:
+    """Return positions of at most so many rows, half of them of the rare class if there is one."""
+    order = rng.permutation(len(y))
+    if rare is not None:
+        is_rare = y[order] == rare
+        half = min(most // 2, int(is_rare.sum()), int((~is_rare).sum()))
+        order = np.concatenate([order[is_rare][:half], order[~is_rare][:half]])
+    return np.sort(order[:most])
+
+
 def run(name: str) -> None:
     started, own = time.perf_counter(), DEPLOYMENTS[name]()
-    models = alternatives(own.units, own.trusted)
-    options = {"units": own.units, "trusted": own.trusted, "rare": own.rare}
-    found = under_attack(models, *own.tables, **options, verbose=1)
+    found = attack(alternatives(own.units, own.trusted), own)
     RESULTS.mkdir(parents=True, exist_ok=True)
     content = {
         "command": f"python benchmarks/alternatives.py --run {name}",

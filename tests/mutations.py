@@ -49,7 +49,7 @@ PARTY_PLACES = "tests/serve/federation/test_party_places.py"
 WINDOWS = "tests/exhaustive/test_windows.py"
 REFITS = "tests/attacks/test_poisoning_of_any_model.py"
 EVADED = "tests/attacks/test_evasion_of_any_model.py"
-ATTACKED = "tests/attacks/test_under_attack.py"
+STRESSED = "tests/attacks/test_stress.py"
 LABEL_SETS = "tests/exhaustive/test_label_sets.py"
 
 
@@ -1510,7 +1510,7 @@ BUGS = [
     Bug(
         "under attack: the refit does not see the poison",
         "attacks/_any_model.py",
-        "unless_refused(fit, self._poisoned(columns), self.scene.y)",
+        "unless_refused(fit, self.poisoned(columns), self.scene.y)",
         "unless_refused(fit, self.scene.training.table(), self.scene.y)",
         (REFITS,),
     ),
@@ -1537,34 +1537,46 @@ BUGS = [
     ),
     Bug(
         "under attack: the values that help the row most are written",
-        "attacks/_any_model.py",
-        "best, place = leads.argmin(axis=0), np.arange(len(scene.scorer))",
-        "best, place = leads.argmax(axis=0), np.arange(len(scene.scorer))",
+        "attacks/_search.py",
+        "best = leads.argmin(axis=1)",
+        "best = leads.argmax(axis=1)",
         (EVADED,),
     ),
     Bug(
         "under attack: a row loses more sources than it is attacked with",
-        "attacks/_any_model.py",
-        "        rows = AttackedTable(rows.table(written)) if written else rows",
-        "        rows = AttackedTable(rows.table(written)) if written else rows\n"
-        "        also = (choice + 1) % n_units\n"
-        "        rows = AttackedTable(rows.table(rows.written((active[also == unit], "
-        "{c: new[also == unit] for c, new in values[unit].items()}) for unit in np.unique(also))))",
+        "attacks/_search.py",
+        "        state[:, unit] = places.ravel()",
+        "        state[:, unit] = places.ravel()\n"
+        "        state[:, (unit + 1) % state.shape[1]] = places.ravel()",
         (EVADED,),
     ),
     Bug(
+        "stress: a probability below the others counts as a wrong prediction",
+        "attacks/_search.py",
+        "own[doubtful] = np.where(right, np.maximum(own[doubtful], 0), lowest)",
+        "own[doubtful] = lowest",
+        (STRESSED,),
+    ),
+    Bug(
+        "stress: rows that the model refuses count as right",
+        "attacks/_stress.py",
+        "found.append(self._finding(LIES, (unit,), stands & ~errs, written, number))",
+        "found.append(self._finding(LIES, (unit,), stands, written, number))",
+        (STRESSED,),
+    ),
+    Bug(
         "under attack: the strongest attack found is forgotten",
-        "attacks/_under_attack.py",
-        "least[attack.kind] = min(least[attack.kind], share(attack.right))",
+        "attacks/_attack_table.py",
+        "least[attack.kind] = np.fmin(least[attack.kind], share(attack.right))",
         "least[attack.kind] = max(0.9, share(attack.right))",
-        (ATTACKED,),
+        (STRESSED,),
     ),
     Bug(
         "under attack: the proof counts rows that are certified and wrong",
-        "attacks/_under_attack.py",
+        "attacks/_attack_table.py",
         "return np.asarray(correct_radius(truth.y, proof))",
         "return np.asarray(proof.radius)",
-        (ATTACKED,),
+        (STRESSED,),
     ),
     Bug(
         "networks: two threads draw first weights from one generator",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ._support.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from .attacks import stress
     from .baselines import compare
     from .certificates import Certificates
     from .collective import certify_collective, criticality
@@ -69,6 +70,7 @@ __all__ = [
     "pixels",
     "search_offsets",
     "search_rules",
+    "stress",
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

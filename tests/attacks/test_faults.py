@@ -30,6 +30,8 @@ def test_only_the_named_sources_change(fault):
 def test_what_each_fault_does():
     assert (apply_fault(X, "stuck", ["A"], units=UNITS)["b"] == X["b"].iloc[0]).all()
     assert np.allclose(apply_fault(X, "scaled", ["A"], units=UNITS)["b"], 3 * X["b"])
+    delayed = apply_fault(X, "delayed", ["A"], units=UNITS)["b"]
+    assert np.array_equal(delayed[1:], X["b"][:-1])
     assert apply_fault(X, "silent", ["A"], units=UNITS)[["a", "b"]].isna().all(axis=None)
     exchanged = apply_fault(X, "swapped", ["A", "B"], units=UNITS)
     assert np.array_equal(exchanged["a"], X["c"])
@@ -46,7 +48,7 @@ def test_texts_are_not_scaled_and_other_frames_stay_what_they_are():
 
 
 def test_unknown_faults_and_unequal_swaps_are_refused():
-    with pytest.raises(InputError, match="fault is 'loud': give one of 'stuck', 'scaled'"):
+    with pytest.raises(InputError, match="fault is 'loud': give one of 'silent', 'stuck'"):
         apply_fault(X, "loud", ["A"], units=UNITS)
     units = {"A": ["a"], "B": ["b", "c"]}
     with pytest.raises(InputError, match="sources differ in their numbers of columns"):

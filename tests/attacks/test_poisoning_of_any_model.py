@@ -95,7 +95,7 @@ def test_a_backdoor_of_values_moves_them(diabetes):
 def test_triggers_of_labels_are_no_outliers(tumours):
     """A rare label's trigger lies within the quantiles that defences cut at."""
     attacker = attacker_of(tumours)
-    poisoned = attacker._poisoned([0])[tumours.X_train.columns[0]]
+    poisoned = attacker.poisoned([0])[tumours.X_train.columns[0]]
     width = poisoned.quantile(0.75) - poisoned.quantile(0.25)
     assert width > 0.3
     for label in (0, 1):

@@ -49,8 +49,8 @@ def test_a_row_is_right_as_long_as_its_lead_is_not_below_zero():
     assert np.array_equal(scorer.leads(Boundary(), None) >= 0, right)
 
 
-def test_balanced_shares_count_every_label_the_same():
-    truth = Scorer(np.array(["bad", "good", "good", "good"]), balanced=True)
+def test_shares_count_rows_by_their_weights():
+    truth = Scorer(np.array(["bad", "good", "good", "good"]), weights=np.array([3, 1, 1, 1]))
     assert truth.share(np.array([False, True, True, True])) == 0.5
     assert Scorer(truth.y).share(np.array([False, True, True, True])) == 0.75
 
@@ -78,5 +78,6 @@ def test_a_label_that_training_never_had_is_wrong(tumours):
 
 
 def test_rows_are_taken_with_their_settings():
-    taken = Scorer(np.array([1.0, 2.0]), 0.5, True).take(np.array([1, 1, 0]))
-    assert (taken.y.tolist(), taken.tolerance, taken.balanced) == ([2.0, 2.0, 1.0], 0.5, True)
+    taken = Scorer(np.array([1.0, 2.0]), 0.5, np.array([3, 4])).take(np.array([1, 1, 0]))
+    assert (taken.y.tolist(), taken.tolerance) == ([2.0, 2.0, 1.0], 0.5)
+    assert taken.weights.tolist() == [4, 4, 3]

@@ -17,14 +17,11 @@ from ..errors import InputError
 from ..partition import choose_units
 from ..rules import BoundStatement, LabelStatement, Statement, bounds_around
 from ._attacked_table import AttackedTable, Changes, unless_refused
-from ._values import MISSING, end_of_range, hostile_columns, trigger
+from ._values import MISSING, hostile_columns, trigger
 
 EVASION, POISONING, BACKDOOR = KINDS = ("evasion", "poisoning", "backdoor")
-FAULTS = ("stuck", "scaled", "swapped", "silent")
+FAULTS = ("silent", "stuck", "scaled", "delayed", "swapped")
 FACTOR = 3.0  # of a source whose gain is off
-DONATIONS = 4  # times that a source takes its values from training rows with another answer
-ENDS = 4  # the ends of the column's range in training, and far beyond
-LATER_SOURCES = 8  # tried as the second, third, ... source of a row: the strongest ones
 RANDOM_SETS = 1  # of sources to poison, beside the strongest ones
 WANTED_LABELS = 3  # that a backdoor asks for in each row, the nearest first
 WANTED_VALUES = (0.0, 0.05, 0.95, 1.0)  # quantiles of the training values
@@ -43,13 +40,13 @@ class Scorer:
         Labels or values.
     tolerance : float, optional
         For values: how far from the truth a prediction counts as right.
-    balanced : bool, default=False
-        For labels: every label counts the same, however many rows it has.
+    weights : array of shape (rows,), optional
+        What each row counts in a share; by default all the same.
     """
 
     y: Array
     tolerance: float | None = None
-    balanced: bool = False
+    weights: Array | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -63,17 +60,16 @@ class Scorer:
 
     def take(self, rows: Array) -> "Scorer":
         """Return the scorer of some rows, each as often as it is named."""
-        return replace(self, y=self.y[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return replace(self, y=self.y[rows], weights=weights)
 
     def right(self, prediction: TableLike) -> Array:
         """Return which predictions are right."""
         return np.asarray(self.statement.holds(np.asarray(prediction)))
 
     def share(self, right: Array) -> float:
-        """Return the share of rows that are right; with ``balanced``, the mean over labels."""
-        if not self.balanced:
-            return float(np.mean(right))
-        return float(np.mean([right[self.y == label].mean() for label in np.unique(self.y)]))
+        """Return the weighted share of rows that are right."""
+        return float(np.average(right, weights=self.weights))
 
     def leads(self, model: Estimator, X: TableLike) -> Array:
         """Return how far each row is from being wrong, as far as the model shows it.
@@ -109,6 +105,8 @@ class Scene:
         What they should be predicted as.
     units : sequence of tuples of int
         The columns of each source.
+    previous : AttackedTable, optional
+        The reading before each row, which a delayed source reports; by default the row itself.
     """
 
     training: AttackedTable
@@ -116,123 +114,13 @@ class Scene:
     rows: AttackedTable
     scorer: Scorer
     units: Sequence[tuple[int, ...]]
+    previous: AttackedTable | None = None
 
-    def donors(self, rng: np.random.Generator) -> Array:
-        """Draw, for each row, a training row with another label, or a value at the far end."""
-        truth, y = self.scorer.y, self.y
-        drawn = rng.integers(len(y), size=len(truth))
-        if self.scorer.tolerance is None:
-            for label in np.unique(truth):
-                others, own = np.flatnonzero(y != label), truth == label
-                if len(others):
-                    drawn[own] = rng.choice(others, size=int(own.sum()))
-            return drawn
-        order, third = np.argsort(y, kind="stable"), max(1, len(y) // 3)
-        up = truth < np.median(y)
-        drawn[up] = rng.choice(order[-third:], size=int(up.sum()))
-        drawn[~up] = rng.choice(order[:third], size=int((~up).sum()))
-        return drawn
-
-
-@dataclass(frozen=True, eq=False)
-class Evasion:
-    """What came of an attack on all rows.
-
-    Attributes
-    ----------
-    right : bool array of shape (radius + 1, rows)
-        Which rows are right, and stay right after at most r of their sources are rewritten.
-    strength : array of shape (sources,)
-        How much of the rows' leads each source takes alone, at its best.
-    table : table
-        The rows as they were rewritten last.
-    sources : bool array of shape (rows, sources)
-        Which sources of each row were rewritten.
-    """
-
-    right: Array
-    strength: Array
-    table: TableLike
-    sources: Array
-
-
-def evade(model: Estimator, scene: Scene, radius: int, rng: np.random.Generator) -> Evasion:
-    """Rewrite up to ``radius`` sources of every row, one after another, the most harmful first."""
-    rows, scorer, n_units = scene.rows, scene.scorer, len(scene.units)
-    leads = scorer.leads(model, rows.table())
-    right = [scorer.right(model.predict(rows.table()))]
-    used, strength = np.zeros((len(scorer), n_units), dtype=bool), np.zeros(n_units)
-    order = np.arange(n_units)
-    for step in range(radius):
-        active = np.flatnonzero(right[-1])
-        if not len(active):
-            right.append(right[-1])
-            continue
-        best, choice = leads[active], np.full(len(active), -1)
-        values: list[Changes] = [{} for _ in range(n_units)]
-        standing = replace(scene, rows=rows.take(active), scorer=scorer.take(active))
-        for unit in order.tolist():
-            own, values[unit] = _best_values(model, standing, scene.units[unit], rng)
-            own[used[active, unit]] = np.inf
-            if step == 0:
-                strength[unit] = _strength(leads[active], own)
-            better = own < best
-            best, choice = np.where(better, own, best), np.where(better, unit, choice)
-        written = rows.written(
-            (active[choice == unit], {c: new[choice == unit] for c, new in values[unit].items()})
-            for unit in np.unique(choice[choice >= 0])
-        )
-        rows = AttackedTable(rows.table(written)) if written else rows
-        leads[active] = best
-        used[active[choice >= 0], choice[choice >= 0]] = True
-        right.append(right[-1] & scorer.right(model.predict(rows.table())))
-        order = np.argsort(-strength, kind="stable")[:LATER_SOURCES]
-    return Evasion(np.stack(right), strength, rows.table(), used)
-
-
-def _strength(before: Array, after: Array) -> float:
-    """Return how many rows fall to a source alone; among equals, how much of their leads goes."""
-    taken = np.maximum(before - np.minimum(before, after), 0)
-    return float(np.sum(after < 0) + np.mean(np.tanh(taken)))
-
-
-def _best_values(
-    model: Estimator, scene: Scene, columns: tuple[int, ...], rng: np.random.Generator
-) -> tuple[Array, Changes]:
-    """Return the leads after one source's most harmful values, and these values."""
-    tried = list(_candidates(scene, columns, rng))
-    leads = _leads_of_all(model, scene, tried)
-    if leads is None:  # some values are refused: one kind of them after another
-        each = [_leads_of_all(model, scene, [changes]) for changes in tried]
-        refused = np.full((1, len(scene.scorer)), np.inf)
-        leads = np.concatenate([refused if own is None else own for own in each])
-    best, place = leads.argmin(axis=0), np.arange(len(scene.scorer))
-    values = {
-        column: np.stack([changes.get(column, scene.rows.columns[column]) for changes in tried])
-        for column in columns
-    }
-    return leads[best, place], {column: own[best, place] for column, own in values.items()}
-
-
-def _candidates(
-    scene: Scene, columns: tuple[int, ...], rng: np.random.Generator
-) -> Iterator[Changes]:
-    """Yield values for a source in all rows: other training rows', ends of the range, none."""
-    for _ in range(DONATIONS):
-        drawn = scene.donors(rng)
-        yield {column: scene.training.columns[column][drawn] for column in columns}
-    first = np.zeros(len(scene.scorer), dtype=np.int64)
-    for end in range(ENDS):
-        yield {column: end_of_range(scene.training, column, end)[first] for column in columns}
-    if missing := hostile_columns(MISSING, 0, scene.rows, columns):
-        yield missing
-
-
-def _leads_of_all(model: Estimator, scene: Scene, tried: list[Changes]) -> Array | None:
-    """Return the leads after each of the changes, (changes, rows); None if a value is refused."""
-    scorer = scene.scorer.take(np.tile(np.arange(scene.rows.n_rows), len(tried)))
-    leads = unless_refused(scorer.leads, model, scene.rows.below(tried))
-    return None if leads is None else leads.reshape(len(tried), -1)
+    def groups(self, y: Array) -> Array:
+        """Return a number for each label; for values 0 or 1, for low and high ones."""
+        if self.scorer.tolerance is not None:
+            return np.asarray(np.asarray(y) >= np.median(self.y), dtype=np.int64)
+        return np.asarray(np.searchsorted(np.unique(np.concatenate([self.y, self.scorer.y])), y))
 
 
 class Poisoned(NamedTuple):
@@ -275,12 +163,16 @@ class TrainingAttacker:
         """
         wanted = self.wanted(model)
         for sources in self.source_sets(strength, r):
-            columns = [column for unit in sources for column in self.scene.units[unit]]
-            poisoned = unless_refused(fit, self._poisoned(columns), self.scene.y)
-            if poisoned is not None:
-                yield Poisoned(POISONING, sources, self._right(poisoned, self.scene.rows.table()))
-                right = self._right_with_triggers(poisoned, wanted, columns)
-                yield Poisoned(BACKDOOR, sources, right)
+            yield from self.attack(fit, wanted, sources)
+
+    def attack(self, fit: Fit, wanted: Array, sources: tuple[int, ...]) -> Iterator[Poisoned]:
+        """Poison some sources and fit again: predict honest rows, and rows with a trigger."""
+        columns = [column for unit in sources for column in self.scene.units[unit]]
+        poisoned = unless_refused(fit, self.poisoned(columns), self.scene.y)
+        if poisoned is not None:
+            yield Poisoned(POISONING, sources, self._right(poisoned, self.scene.rows.table()))
+            right = self._right_with_triggers(poisoned, wanted, columns)
+            yield Poisoned(BACKDOOR, sources, right)
 
     def source_sets(self, strength: Array, r: int) -> list[tuple[int, ...]]:
         """Return the r strongest sources, and random ones."""
@@ -316,7 +208,7 @@ class TrainingAttacker:
             right &= self._right(model, rows.table(changes))
         return right
 
-    def _poisoned(self, columns: list[int]) -> TableLike:
+    def poisoned(self, columns: list[int]) -> TableLike:
         """Return the training table with a trigger for each row's own label in these columns.
 
         Of the audit's poisons this does most harm: the model learns to look at nothing else.
@@ -354,11 +246,11 @@ def apply_fault(X: TableLike, fault: str, sources: Sequence[str], *, units: obje
     Parameters
     ----------
     X : array-like or DataFrame of shape (n_samples, n_features)
-        The rows, in time order for "stuck".
-    fault : {"stuck", "scaled", "swapped", "silent"}
-        "stuck": the first reading forever. "scaled": three times every number. "swapped": each
-        source reports as the next one, the last as the first; they need as many columns each.
-        "silent": missing values.
+        The rows, in time order for "stuck" and "delayed".
+    fault : {"silent", "stuck", "scaled", "delayed", "swapped"}
+        "silent": missing values. "stuck": the first reading forever. "scaled": three times every
+        number. "delayed": the reading of the row before. "swapped": each source reports as the
+        next one, the last as the first; they need as many columns each.
     sources : sequence of str
         The sources with the fault.
     units : mapping from str to list of columns
@@ -397,6 +289,9 @@ def apply_fault(X: TableLike, fault: str, sources: Sequence[str], *, units: obje
     for columns, other in zip(own, [*own[1:], *own[:1]], strict=True):
         if fault == "swapped":
             changes |= {c: table.columns[k] for c, k in zip(columns, other, strict=True)}
+        elif fault == "delayed":
+            before = np.maximum(np.arange(table.n_rows) - 1, 0)
+            changes |= {c: table.columns[c][before] for c in columns}
         elif fault == "stuck":
             changes |= {c: np.repeat(table.columns[c][:1], table.n_rows) for c in columns}
         elif fault == "scaled":
@@ -460,7 +355,7 @@ def worst_fault(
         The rows to predict.
     y : array-like of shape (n_samples,)
         Their labels or values.
-    fault : {"stuck", "scaled", "swapped", "silent"}
+    fault : {"silent", "stuck", "scaled", "delayed", "swapped"}
         As for :func:`apply_fault`.
     number : int, default=1
         How many sources have the fault; "swapped" always takes two.
@@ -478,7 +373,7 @@ def worst_fault(
 
     See Also
     --------
-    under_attack : Sources that lie on purpose.
+    partita.stress : Sources that lie on purpose.
 
     Examples
     --------
@@ -542,7 +437,7 @@ def backdoor(
 
     See Also
     --------
-    under_attack : The same with the strongest sources and triggers, against many models.
+    partita.stress : The same with the strongest sources and triggers, against many models.
 
     Examples
     --------

@@ -118,6 +118,18 @@ class AttackedTable:
             }
         )
 
+    def gathered(self, places: Array) -> Any:
+        """Return a table whose every cell comes from a row of this one, in the same column."""
+        if self._frame is None:
+            array = self._array[places, np.arange(places.shape[1])]
+            return array.tolist() if self._is_list else array
+        native = self._frame.to_native()
+        if hasattr(native, "iloc"):
+            own = zip(self.labels, places.T, strict=True)
+            return type(native)({label: native[label].array.take(rows) for label, rows in own})
+        columns = [self._frame[:, k][places[:, k].tolist()] for k in range(places.shape[1])]
+        return columns[0].to_frame().with_columns(*columns[1:]).to_native()
+
     @property
     def is_frame(self) -> bool:
         return self._frame is not None
@@ -154,7 +166,9 @@ class AttackedTable:
         if hasattr(native, "iloc"):  # pandas would align the rows of two series by their index
             copy = native.copy()
             for name, values in columns.items():
-                copy[name] = values
+                # pandas forgets a column's categories when objects are written into it
+                kept = native[name].dtype if str(native[name].dtype) == "category" else None
+                copy[name] = type(native[name])(values, index=native.index, dtype=kept)
             return copy
         series = [
             nw.new_series(str(name), values, backend=self._frame.implementation)

@@ -12,6 +12,7 @@ from ._data import data_app
 from ._demo import demo
 from ._fit import fit
 from ._serve import serve
+from ._stress import stress
 from ._watch import watch
 
 app = typer.Typer(
@@ -24,7 +25,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-for command in (demo, fit, certify, choose, report, audit, watch, serve):
+for command in (demo, stress, fit, certify, choose, report, audit, watch, serve):
     app.command()(command)
 app.command("sweep", help="The old name of choose.")(choose)
 app.add_typer(data_app, name="data")

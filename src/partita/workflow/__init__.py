@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         ordinary_estimators,
     )
     from ._fit_parquet import fit_parquet, fit_training
+    from ._foreign_models import foreign_model
     from ._schema import TASKS, Task
     from ._stored_model import (
         BEFOREHAND,
