@@ -131,7 +131,7 @@ class Pool:
         everywhere = np.zeros(n, dtype=np.int64)
         self.faults = {
             "silent": [everywhere + last + ENDS],
-            "stuck": [everywhere + place for place in sorted({0, n // 2, n - 1})],
+            "stuck": [everywhere + place for place in sorted({0, n - 1})],
             "scaled": [own + last + ENDS + 2],
             "delayed": [own + last + ENDS + 2 + n],
         }

@@ -127,7 +127,7 @@ class Finding:
     right: Array
     share: float
     refused: int = 0
-    written: Any = None  # what ``replay`` needs: places in the pool, or changed columns
+    _written: Any = field(default=None, repr=False)  # places in the pool, or changed columns
 
     def as_dict(self) -> JsonObject:
         """Convert to plain values.
@@ -307,14 +307,14 @@ class StressTest:
         one = self.findings[k]
         if self._attacker is not None and one.kind in (POISONING, BACKDOOR):
             attacker, fit, wanted = self._attacker()
-            columns = [c for unit in one.written for c in self._scene.units[unit]]
-            done = {a.kind: a.right for a in attacker.attack(fit, wanted, one.written)}
+            columns = [c for unit in one._written for c in self._scene.units[unit]]
+            done = {a.kind: a.right for a in attacker.attack(fit, wanted, one._written)}
             table = self._attacker()[0].poisoned(columns)
             return Replay(table, done[one.kind])
         table = (
-            self._scene.rows.table(one.written)
-            if isinstance(one.written, dict)
-            else self._evasion.rewritten(one.written)
+            self._scene.rows.table(one._written)
+            if isinstance(one._written, dict)
+            else self._evasion.rewritten(one._written)
         )
         right, _ = _right(self._model, self._scene.scorer, table)
         return Replay(table, right)
