@@ -30,6 +30,7 @@ def plain(found):
     [
         (load_breast_cancer, (GaussianNB(), NAIVE), {}),
         (load_diabetes, (Ridge(), RIDGE), {"relative": 0.4}),
+        (load_diabetes, (None, "auto"), {"relative": 0.4, "learners": ["trees-4", "ridge"]}),
     ],
 )
 def test_both_doors_lead_to_the_same_choice(command, load, estimators, judged, partita, tmp_path):
@@ -41,11 +42,11 @@ def test_both_doors_lead_to_the_same_choice(command, load, estimators, judged, p
     rows = X[::2], y[::2].to_numpy(), X[1::2], y[1::2].to_numpy()
     door = choose if command == "choose" else sweep
     in_python = json_value(door(*rows, estimator=estimators[0], **sizes, **judged).as_dict())
-    given = {name: str(value).strip("[]").replace(" ", "") for name, value in sizes.items()}
+    given = sizes | judged | {"estimator": estimators[1]}
     options = [
         word
-        for name, value in (given | judged | {"estimator": estimators[1]}).items()
-        for word in (f"--{name}", value)
+        for name, value in given.items()
+        for word in (f"--{name}", ",".join(map(str, value)) if isinstance(value, list) else value)
     ]
     code, out, error = partita(
         *(command, tmp_path / "train.parquet", "--target", "target"),

@@ -127,7 +127,7 @@ def test_results_go_and_come_back(tmp_path):
     pair = FeaturePartitionClassifier(GaussianNB()), LeaveOutClassifier(GaussianNB())
     task = TASKS["classification"]
     variants = Grid().variants(task, None, "auto", 1, 0)
-    first, second = list(candidates(Grid(), variants, *pair, 10, 1))[:2]
+    first, second = list(candidates(Grid(), variants, *pair, 10, 1, task))[:2]
     found = [
         Evaluation(first.method, first.options | variant, 1, [0.9, 0.8], 1.5, None, [0.7, 0.6])
         for variant in first.variants

@@ -27,7 +27,7 @@ def variants(task, radius, estimator=None, grid=None):
 
 def sizes(n_units, radius, **settings):
     grid = Grid(**settings)
-    found = list(candidates(grid, variants(LABELS, radius), *PAIR, n_units, radius))
+    found = list(candidates(grid, variants(LABELS, radius), *PAIR, n_units, radius, LABELS))
     return (
         [one.ensemble.n_submodels for one in found if one.method == PARTITION],
         [one.ensemble.n_groups for one in found if one.method == LEAVE_OUT],
@@ -60,7 +60,7 @@ def test_given_sizes_are_taken_and_checked():
 
 
 def test_a_variant_becomes_an_estimator():
-    one = next(candidates(Grid(), variants(LABELS, 1), *PAIR, 10, 1))
+    one = next(candidates(Grid(), variants(LABELS, 1), *PAIR, 10, 1, LABELS))
     by_options = {
         tuple(variant.values()): one.estimator(variant, LABELS) for variant in one.variants
     }
@@ -86,10 +86,58 @@ def test_margins_priors_and_offsets_are_searched_at_one_radius_and_at_all(radius
 
 def test_numbers_are_stretched_and_have_no_gate():
     pair = FeaturePartitionRegressor(), LeaveOutRegressor()
-    one = next(candidates(Grid(), variants(NUMBERS, 1), *pair, 10, 1))
+    one = next(candidates(Grid(), variants(NUMBERS, 1), *pair, 10, 1, NUMBERS))
     stretches = [one.estimator(variant, NUMBERS).rule for variant in one.variants[1:]]
     assert np.all([rule.stretch > 1 for rule in stretches])
     assert not any("gate" in variant for variant in one.variants)
+
+
+def learners(task, pair, table, **settings):
+    grid = Grid(submodels=[3, 5], **settings)
+    tried = candidates(grid, variants(task, 1), *pair, 10, 1, task, table)
+    found = {}
+    for one in tried:
+        found.setdefault((one.method, one.options.get("estimator", "auto")), []).append(one)
+    return found
+
+
+OWN = FeaturePartitionClassifier(), LeaveOutClassifier()
+
+
+def test_learners_are_searched_unless_an_estimator_is_given():
+    found = learners(LABELS, OWN, np.zeros((9, 10)))
+    names = {PARTITION: ["auto", "trees", "logistic"]}
+    names[LEAVE_OUT] = ["auto", "trees-2", "trees-4", "logistic"]
+    assert list(found) == [(method, name) for method, own in names.items() for name in own]
+    for (method, name), tried in found.items():
+        most = 2 if method == PARTITION else 3  # the most groups cost most
+        assert len(tried) == most - (method == LEAVE_OUT and name != "auto")
+        assert [one.ensemble.estimator is None for one in tried] == [name == "auto"] * len(tried)
+        gates = ["gate" in variant for one in tried for variant in one.variants]
+        assert any(gates) == (method == PARTITION and name == "auto")
+    leaves = [found[LEAVE_OUT, f"trees-{k}"][0].ensemble.estimator for k in (2, 4)]
+    assert [one.min_samples_leaf for one in leaves] == [2, 4]
+    assert [name for _, name in learners(LABELS, PAIR, np.zeros((9, 10)))] == ["auto", "auto"]
+    numbers = learners(
+        NUMBERS, (FeaturePartitionRegressor(), LeaveOutRegressor()), np.zeros((9, 10))
+    )
+    assert {"ridge", "trees-1", "trees-4"} < {name for _, name in numbers}
+
+
+def test_learners_can_be_named():
+    found = learners(LABELS, OWN, np.zeros((9, 10)), learners=["hgb"])
+    assert list(found) == [(PARTITION, "hgb"), (LEAVE_OUT, "hgb")]
+    assert len(found[LEAVE_OUT, "hgb"]) == 3
+    with pytest.raises(InputError, match="estimator and learners are both given"):
+        learners(LABELS, PAIR, None, learners=["hgb"])
+    with pytest.raises(InputError, match="learners is empty"):
+        learners(LABELS, OWN, None, learners=[])
+
+
+def test_a_linear_model_is_tried_on_tables_that_it_reads():
+    texts = np.array([["a", "b"]] * 9, dtype=object)
+    assert (PARTITION, "logistic") not in learners(LABELS, OWN, texts)
+    assert (PARTITION, "trees") in learners(LABELS, OWN, texts)
 
 
 def heads(text):

@@ -70,6 +70,14 @@ def choose(
     stretches: Annotated[
         str | None, typer.Option(help="For numbers: stretches to try, such as 1,1.3.")
     ] = None,
+    learners: Annotated[
+        str | None,
+        typer.Option(
+            help="What submodels may be, named as in --estimator, such as auto,trees,logistic. "
+            "Default: auto, trees (leave-out: trees-2 and trees-4, by the rows of a leaf) and a "
+            "linear model; with --estimator that alone."
+        ),
+    ] = None,
     tolerance: options.Tolerance = None,
     relative: options.Relative = None,
     holdout: Annotated[
@@ -117,7 +125,7 @@ def choose(
 
     if groups is not None and radius is None:
         raise InputError("groups goes with --radius: leave it out")
-    grid = Grid.parse(submodels, groups, rules, margins, priors, offsets, stretches)
+    grid = Grid.parse(submodels, groups, rules, margins, priors, offsets, stretches, learners)
     csv = options.csv_options(sep, decimal, encoding)
     training = open_training(options.local_path(ctx, data), target, units, task, csv=csv)
     training = options.with_reference(ctx, training, reference, exchanges)

@@ -31,9 +31,9 @@ Task = Annotated[
 Estimator = Annotated[
     str,
     typer.Option(
-        help="What each submodel is: hgb (boosted trees), trees (extremely randomized ones), "
-        "lightgbm, logistic, ridge, or your own as module:Class. auto: hgb, or trees for models "
-        "that leave units out."
+        help="What each submodel is: hgb (boosted trees), trees (extremely randomized ones; "
+        "trees-2, trees-4: with as many rows a leaf), lightgbm, logistic, ridge, or your own as "
+        "module:Class. auto: hgb, or trees for models that leave units out."
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.", min=0)]

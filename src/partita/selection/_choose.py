@@ -63,6 +63,7 @@ def choose(
     priors: Sequence[float] | None = None,
     offsets: Sequence[object] | None = None,
     stretches: Sequence[float] | None = None,
+    learners: Sequence[str] | None = None,
     max_models: int = 150,
     random_state: int = 0,
     n_jobs: int | None = None,
@@ -102,7 +103,7 @@ def choose(
     trusted : list of columns, default=()
         Columns that no attacker can touch.
     estimator : estimator, optional
-        What submodels are clones of. By default each method's own.
+        What submodels are clones of. By default ``learners`` are tried.
     want : str, optional
         What to recommend: ``"certified"``, the setting with the most rows certified;
         ``"accuracy=0.84"``, the most among those at least that accurate; ``"balanced"``, the
@@ -123,6 +124,10 @@ def choose(
         Of the tournament; an offset may also be a mapping of a label to its head start in votes.
     stretches : sequence of float, optional
         For numbers: how far the submodels' values are moved away from their centre.
+    learners : sequence of str, optional
+        Names of what submodels may be, as ``partita fit --estimator`` takes them, for both methods;
+        "auto" is each method's own. By default that, randomized trees (for leave-out ensembles with
+        several sizes of a leaf) and a linear model.
     max_models : int, default=150
         How many fits a leave-out ensemble may take.
     random_state : int, default=0
@@ -187,7 +192,7 @@ def choose(
         pairs = [((X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid)))]
     return search(
         [Split(partition, leave_out, train, valid) for train, valid in pairs],
-        Grid(submodels, groups, rules, margins, priors, offsets, stretches),
+        Grid(submodels, groups, rules, margins, priors, offsets, stretches, learners),
         want,
         radius,
         (tolerance, relative),

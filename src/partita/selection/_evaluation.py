@@ -124,7 +124,7 @@ def size_text(options: Mapping[str, object]) -> str:
     if options.get("method") == LEAVE_OUT:
         return f"leave-out, {options['groups']} groups"
     if options.get("submodels") == 1 and "estimator" in options:
-        return f"one model on all columns, {options['estimator']}"
+        return "one model on all columns"
     return f"{options['submodels']} submodel{'s' * (options['submodels'] != 1)}"
 
 

@@ -11,13 +11,15 @@ from itertools import product
 from math import comb
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 
-from .._support import Estimator, JsonObject, log
+from .._support import Estimator, JsonObject, TableLike, log
 from ..ensemble import has_scores, is_balanced
 from ..errors import InputError
 from ..rules import Rule
-from ..workflow import Task
+from ..tables import Table
+from ..workflow import AUTO, Task, named_estimator
 from ._evaluation import LEAVE_OUT, PARTITION
 
 RULES = ("plurality", "runoff", "tournament")
@@ -46,6 +48,8 @@ class Grid:
         label, which move its threshold.
     stretches : sequence of float, optional
         For targets of numbers.
+    learners : sequence of str, optional
+        Names of estimators (``--estimator``), for both methods; "auto" is each method's own.
     gates : sequence of int, optional
         Of a full model behind the vote, for the first of the rules.
     """
@@ -57,13 +61,14 @@ class Grid:
     priors: Sequence[float] | None = None
     offsets: Sequence[object] | None = None
     stretches: Sequence[float] | None = None
+    learners: Sequence[str] | None = None
     gates: Sequence[int] | None = None
 
     @classmethod
     def parse(cls, *lists: str | None) -> "Grid":
         """Read lists such as "5,11,21", in the order of the attributes."""
         readers: list[Callable[[str], object]]
-        readers = [int, int, _read_rule, float, float, _read_offset, float]
+        readers = [int, int, _read_rule, float, float, _read_offset, float, str]
         names = [one.name for one in fields(cls)]
         return cls(*map(_parse_list, names, lists, readers))
 
@@ -90,6 +95,16 @@ class Grid:
         fits = [g for g in range(2 * radius + 1, n_units + 1) if comb(g, 2 * radius) <= most]
         usual = [g for g in self.filled(radius).groups or () if g in fits and g < n_units]
         return sorted({*usual, *fits[-1:]})
+
+    def learners_of(self, method: str, task: Task, estimator: Estimator) -> Sequence[str]:
+        """The names of the estimators to try with a method; one "auto": the ensemble's own."""
+        if self.learners is None:
+            return [AUTO] if estimator is not None else USUAL_LEARNERS[method, task.name]
+        if estimator is not None:
+            raise InputError("estimator and learners are both given: choose one")
+        if not self.learners:
+            raise InputError("learners is empty: give names of estimators, such as auto,trees")
+        return self.learners
 
     def variants(
         self, task: Task, estimator: Estimator, name: str, radius: int | None, verbose: int
@@ -139,6 +154,14 @@ ONE_RADIUS = replace(
 )
 
 
+USUAL_LEARNERS = {  # the first one is tried in all sizes, and behind a gate
+    (PARTITION, "classification"): (AUTO, "trees", "logistic"),
+    (PARTITION, "regression"): (AUTO, "trees", "ridge"),
+    (LEAVE_OUT, "classification"): (AUTO, "trees-2", "trees-4", "logistic"),
+    (LEAVE_OUT, "regression"): (AUTO, "trees-1", "trees-4", "ridge"),
+}
+
+
 @dataclass(frozen=True, eq=False)
 class Candidate:
     """An ensemble to fit, and the variants to judge it under.
@@ -175,21 +198,44 @@ def candidates(
     leave_out: Estimator,
     n_units: int,
     radius: int | None,
+    task: Task,
+    table: TableLike = None,
 ) -> Iterator[Candidate]:
     """Yield what can be fitted on so many units; leave-out ensembles for a proof at one radius.
 
     ``partition`` and ``leave_out`` are the two ensembles with everything set but their sizes, the
-    partition with the rule of the first variant.
+    partition with the rule of the first variant; ``table``: what they learn from.
     """
-    for size in grid.sizes(n_units, radius):
-        ensemble = clone(partition).set_params(n_submodels=size)
-        yield Candidate(PARTITION, {"submodels": size}, ensemble, variants)
+    sizes = grid.sizes(n_units, radius)
+    for k, (options, made) in enumerate(_learners(grid, PARTITION, partition, task, table)):
+        own = [one for one in variants if k == 0 or "gate" not in one]
+        for size in sizes:
+            ensemble = clone(partition).set_params(n_submodels=size, **made)
+            yield Candidate(PARTITION, {"submodels": size} | options, ensemble, own)
     if radius is None:
         return
-    for size in grid.group_counts(n_units, radius, leave_out.max_models):
-        ensemble = clone(leave_out).set_params(radius=radius, n_groups=size)
-        options = {"method": LEAVE_OUT, "radius": radius, "groups": size}
-        yield Candidate(LEAVE_OUT, options, ensemble, [{}])
+    sizes = grid.group_counts(n_units, radius, leave_out.max_models)
+    for k, (options, made) in enumerate(_learners(grid, LEAVE_OUT, leave_out, task, table)):
+        # the most groups cost most, and are tried with one learner unless they are asked for
+        for size in sizes if k == 0 or grid.groups is not None else sizes[: max(1, len(sizes) - 1)]:
+            ensemble = clone(leave_out).set_params(radius=radius, n_groups=size, **made)
+            common = {"method": LEAVE_OUT, "radius": radius, "groups": size}
+            yield Candidate(LEAVE_OUT, common | options, ensemble, [{}])
+
+
+def _learners(
+    grid: Grid, method: str, ensemble: Estimator, task: Task, table: TableLike
+) -> Iterator[tuple[Options, Options]]:
+    """Yield each learner as options of ``partita fit`` and as parameters of the ensemble."""
+    is_array = isinstance(table, np.ndarray | list)
+    is_frame = hasattr(table, "iloc") or isinstance(table, Table)
+    has_numbers = is_array and np.asarray(table).dtype.kind in "fiub"
+    for name in grid.learners_of(method, task, ensemble.estimator):
+        if name == AUTO:
+            yield {}, {}
+        elif name not in ("logistic", "ridge") or is_frame or has_numbers or grid.learners:
+            estimator = named_estimator(name, task, of_frames=not is_array)
+            yield {"estimator": name}, {"estimator": estimator}
 
 
 def rule_of(variant: Options, task: Task) -> Rule | None:

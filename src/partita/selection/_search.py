@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from .._support import Array, Estimator, TableLike, json_value, log, write_atomic
 from ..ensemble import failure_banner, fit_full_model
@@ -150,7 +150,9 @@ def search(
     judges = [_Judge(split, radius, tolerances, estimator) for split in splits]
     every = [
         [
-            *candidates(grid, variants, one.partition, one.leave_out, n_units, radius),
+            *candidates(
+                grid, variants, one.partition, one.leave_out, n_units, radius, task, one.train[0]
+            ),
             *_ordinary(one.partition, task),
         ]
         for one in splits
@@ -160,7 +162,9 @@ def search(
         known = None if cache is None else cache.read(number, same[0])
         if verbose:
             before = "" if known is None else ", finished by an earlier run"
-            log(f"{size_text(same[0].options)} ({number} of {len(every[0])}{before})")
+            learner = same[0].options.get("estimator", "")
+            what = size_text(same[0].options) + f", {learner}" * bool(learner)
+            log(f"{what} ({number} of {len(every[0])}{before})")
         if known is None:
             found = [judge.evaluations(one) for judge, one in zip(judges, same, strict=True)]
             known = _means(found, number, same[0], cache)
@@ -220,7 +224,8 @@ def _without_warnings_of_trials() -> Iterator[None]:
     a partition may be informed by the same rows.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmptyProofWarning)
+        for category in (EmptyProofWarning, ConvergenceWarning):
+            warnings.simplefilter("ignore", category)
         warnings.filterwarnings("ignore", SHARED_ROWS, SoundnessWarning)
         yield
 
@@ -238,6 +243,7 @@ class _Judge:
         self.split, self.tolerances, self.name = split, tolerances, name
         self.radius = 1 if radius is None else radius
         self.task = TASKS[split.partition.task]
+        self._full_models: dict[str, Estimator] = {}
 
     def evaluations(self, candidate: Candidate) -> list[Evaluation]:
         """Fit a candidate once, and judge every variant of it."""
@@ -250,7 +256,8 @@ class _Judge:
         failed = failure_banner(len(model.failures_), len(model.estimators_))
         found = []
         for number, variant in enumerate(candidate.variants):
-            gated: Options = {"fallback": self.name} if "gate" in variant else {}
+            behind = candidate.options.get("estimator", self.name)
+            gated: Options = {"fallback": behind} if "gate" in variant else {}
             options = candidate.options | gated | variant
             judged = self._under(certified, variant, number > 0)
             proof = judged.against_truth.proof
@@ -268,18 +275,20 @@ class _Judge:
             y, submodel = self.split.train[1], model.unfitted_submodel()
             certified = certified.under(model.resolve_rule(copy(rule), submodel, y))
         gate = variant.get("gate")
-        if gate is None or self.full_model is None:
+        if gate is None or (full_model := self._full_model(model)) is None:
             return certified
         gated: Estimator = copy(certified.model)
         gated.fallback, gated.gate = model.unfitted_submodel(), gate
-        gated.fallback_model_ = self.full_model
+        gated.fallback_model_ = full_model
         scores = gated.fallback_scores(certified.table)
         decides = Gated(certified.rule, gate)
         ballots = replace(certified.ballots, rule=decides, fallback=scores)
         return replace(certified, ballots=ballots)
 
-    @cached_property
-    def full_model(self) -> Estimator:
-        """One model on all columns, fitted once; None where it fails."""
-        with _without_warnings_of_trials():
-            return fit_full_model(clone(self.split.partition), *self.split.train)
+    def _full_model(self, model: Estimator) -> Estimator:
+        """One model on all columns, fitted once for each estimator; None where it fails."""
+        name = repr(model.estimator)
+        if name not in self._full_models:
+            with _without_warnings_of_trials():
+                self._full_models[name] = fit_full_model(clone(model), *self.split.train)
+        return self._full_models[name]

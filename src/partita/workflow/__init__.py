@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     )
     from ._cluster import library_versions
     from ._estimators import (
+        AUTO,
         chosen_name,
         code_hash,
         code_of,

@@ -40,6 +40,7 @@ FOR_TABLES = {  # for labels, and for numbers
     "trees": (TableTreesClassifier, TableTreesRegressor),
 }
 NAMES = (*FOR_TABLES, "lightgbm", "logistic", "ridge")
+LEAVES = ("1", "2", "4")  # rows of a leaf at least, as in trees-2
 LINEAR = {"logistic": "classification", "ridge": "regression"}  # the task of each
 MOST_CATEGORIES = 50  # a text column becomes at most this many columns of zeros and ones
 
@@ -49,10 +50,16 @@ def chosen_name(name: str, method: str) -> str:
     return DEFAULTS[method] if name == AUTO else name
 
 
-def named_estimator(name: str, task: Task) -> Estimator:
-    """Return the estimator that a name stands for; None for "auto"."""
+def named_estimator(name: str, task: Task, of_frames: bool = True) -> Estimator:
+    """Return the estimator that a name stands for; None for "auto".
+
+    ``of_frames``: it reads frames; otherwise a linear model reads arrays of numbers.
+    """
     if name == AUTO:
         return None
+    family, _, rows = name.partition("-")
+    if family == "trees" and rows in LEAVES:
+        return named_estimator(family, task).set_params(min_samples_leaf=int(rows))
     if name in FOR_TABLES:
         for_labels, for_numbers = FOR_TABLES[name]
         return for_numbers() if task.name == "regression" else for_labels()
@@ -66,7 +73,7 @@ def named_estimator(name: str, task: Task) -> Estimator:
                 f"{task.holds}: use {other}, hgb, trees, lightgbm or module:Class"
             )
         linear = LogisticRegression(max_iter=1000) if name == "logistic" else Ridge()
-        return make_pipeline(_numbers_and_texts(), linear)
+        return make_pipeline(_numbers_and_texts() if of_frames else _numbers(), linear)
     estimator = _own_estimator(name)
     if not task.is_estimator(estimator):
         wanted = "regressor" if task.name == "regression" else "classifier"
@@ -93,14 +100,13 @@ def ordinary_estimators(task: Task) -> dict[str, Estimator]:
     numbers = task.name == "regression"
     boosting = HistGradientBoostingRegressor if numbers else HistGradientBoostingClassifier
     trees = TableTreesRegressor if numbers else TableTreesClassifier
-    impute = SimpleImputer(strategy="median", keep_empty_features=True)
     linear = Ridge() if numbers else LogisticRegression(max_iter=1000)
     return {
         "HistGradientBoosting": make_pipeline(
             _Encoded(), boosting(max_iter=300, early_stopping=True)
         ),
         "ExtraTrees": trees(n_estimators=200),
-        type(linear).__name__: make_pipeline(_Encoded(True), impute, StandardScaler(), linear),
+        type(linear).__name__: make_pipeline(_Encoded(True), _numbers(), linear),
     }
 
 
@@ -185,14 +191,17 @@ def _code_of_module(part: Estimator) -> dict[str, str]:
     return found | {f"{module}.{part.__qualname__}": hashlib.sha256(source.encode()).hexdigest()}
 
 
+def _numbers() -> Estimator:
+    """Impute and scale numbers."""
+    impute = SimpleImputer(strategy="median", keep_empty_features=True)
+    return make_pipeline(impute, StandardScaler())
+
+
 def _numbers_and_texts() -> Estimator:
     """Impute and scale numbers, and make one column per frequent text, for linear models."""
-    numbers = make_pipeline(
-        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
-    )
     texts = OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=MOST_CATEGORIES)
     return make_column_transformer(
-        (numbers, make_column_selector(dtype_include="number")),
+        (_numbers(), make_column_selector(dtype_include="number")),
         (texts, make_column_selector(dtype_exclude="number")),
     )
 
