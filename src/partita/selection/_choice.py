@@ -6,8 +6,8 @@ is checked.
 
 import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,7 +67,10 @@ class Choice:
     row_warnings : list of str
         What speaks against judging by these rows.
     about : dict
-        Of a table in a file: where it is, its units, and how rows were held out.
+        How rows were held out; of a table in a file also where it is, and its units.
+    splits : dict of str to Choice
+        Where settings were judged by several kinds of split ("random", "last", "group"): the
+        choice by each. The other attributes are of the worst, by which settings are recommended.
 
     See Also
     --------
@@ -95,6 +98,7 @@ class Choice:
     chosen: str = ON_TRAINING
     row_warnings: list[str] = field(default_factory=list)
     about: JsonObject = field(default_factory=dict, repr=False)
+    splits: dict[str, "Choice"] = field(default_factory=dict, repr=False)
 
     @property
     def want(self) -> str:
@@ -174,7 +178,34 @@ class Choice:
         best, reason = self.objective.recommend(self.settings, self.constant, self.radius_of_best)
         if best is None and self.radius is not None:
             reason = f"no setting proves more than a constant answer, at this radius: {reason}"
-        return best, reason
+        if best is None and self.splits:
+            reason += f"; this is by {self.about['held_out_how']}"
+        disagreement = None if best is None else self._disagreement(best, self.radius_of_best)
+        return (best, reason) if disagreement is None else (None, disagreement)
+
+    def _disagreement(self, best: Evaluation, radius: int) -> str | None:
+        """What to say if the splits' scores differ by more than the sampling error, or a point."""
+        number = next(k for k, one in enumerate(self.settings) if one is best)
+        for r in (radius, 0):
+            found = []
+            for one in self.splits.values():
+                setting, about = one.settings[number], one.about["held_out_how"]
+                error = self.objective.standard_error(setting, one.rows, one.labels, r)
+                found.append((at(self.objective.curve(setting), r), error, about))
+            if not found:
+                return None
+            (low, error, worse), (high, other, better) = min(found), max(found)
+            splits = [one.about["split"] for one in self.splits.values()]
+            group = next((one["column"] for one in splits if "column" in one), "COLUMN")
+            if high - low > max(0.01, 2 * math.hypot(error, other)):
+                return (
+                    f"the {self.objective.words} at r = {r} of {best.fit_options} is "
+                    f"{percent(high)} by {better}, and {percent(low)} by {worse}, which differ by "
+                    "more than the sampling error. Say which rows are like new ones: --last 0.25 "
+                    f"(later ones), --group {group} (of new groups) or --holdout 0.25 (like all "
+                    "others); in Python X_valid and y_valid"
+                )
+        return None
 
     @property
     def no_more(self) -> str | None:
@@ -255,22 +286,20 @@ class Choice:
         """Return a title, headings and rows: what is recommended, and what to compare it with.
 
         Without a radius, one row per radius; with one, the frontier of both methods and the
-        recommended setting, if it lies inside.
+        recommended setting, if it lies inside. Several kinds of split stand side by side.
 
         Returns
         -------
         title, headings, rows
             Texts, between one model on all columns and the best constant answer.
         """
-        objective, radius, constant, best = self.objective, self.radius, self.constant, self.best
+        objective, radius, best = self.objective, self.radius, self.best
         name = self.one_model["name"] or "failed"
-        lines = [("0", self.one_model, f"one model on all columns: {name}")]
+        lines: list[tuple[str, Evaluation | None, str]]
+        lines = [("0", None, f"one model on all columns: {name}")]
         if radius is None:
             title = f"Best {objective.words} at each radius r, in %"
-            lines += [
-                (str(r), objective.entry(one, r), one.fit_options)
-                for r, one in enumerate(self.by_radius)
-            ]
+            lines += [(str(r), one, one.fit_options) for r, one in enumerate(self.by_radius)]
         else:
             title = (
                 f"In % of {self.rows:,} rows, as they are and (r={radius}) whatever {radius} of "
@@ -278,21 +307,48 @@ class Choice:
             )
             shown = dict.fromkeys([*self.frontier, *([best] if best else [])])
             for one in sorted(shown, key=self._shares, reverse=True):
-                then = {"certified_score": self._shares(one)[1]}
-                values = objective.entry(one, 0) | one.as_dict() | then
-                lines.append(("", values, one.fit_options + "  (recommended)" * (one is best)))
-        # a constant is certified at every radius, and has no row of any other label
-        proven = {"certified": constant["accuracy"], "certified_balanced": constant["balanced"]}
-        always = f"always answering {answer_text(constant['answer'])}"
-        lines.append(("any", {"lowest": 0.0} | proven | constant, always))
+                lines.append(("0", one, one.fit_options + "  (recommended)" * (one is best)))
+        lines.append(("any", None, f"always answering {answer_text(self.constant['answer'])}"))
         columns = objective.columns(radius)
-        leads = [[lead] if radius is None else [] for lead, _, _ in lines]
+        cells = [(heading, key, self) for heading, key in columns]
+        if self.splits:  # the score by each, and by the worst what else there is at all radii
+            title += ", by " + " and ".join(f"{kind} rows" for kind in self.splits)
+            own = columns[: 1 if radius is None else 2]
+            by_each = [
+                (heading if number else kind, key, split)
+                for kind, split in self.splits.items()
+                for number, (heading, key) in enumerate(own)
+            ]
+            cells = by_each + cells[1:] * (radius is None)
+        places = {one: place for place, one in enumerate(self.settings)}
         rows = [
-            [*lead, *(_cell(values.get(key)) for _, key in columns), text]
-            for lead, (_, values, text) in zip(leads, lines, strict=True)
+            [
+                *[lead] * (radius is None),
+                *(
+                    _cell(split._measured(None if one is None else places[one], lead).get(key))
+                    for _, key, split in cells
+                ),
+                text,
+            ]
+            for lead, one, text in lines
         ]
-        headings = [*["r"] * (radius is None), *(heading for heading, _ in columns)]
+        headings = [*["r"] * (radius is None), *(heading for heading, _, _ in cells)]
         return title, [*headings, "options of partita fit"], rows
+
+    def _measured(self, place: int | None, lead: str) -> Mapping[str, object]:
+        """What a setting reaches; None stands for one model, or for a constant at any radius."""
+        if place is not None:
+            one = self.settings[place]
+            if self.radius is None:
+                return self.objective.entry(one, int(lead))
+            then = {"certified_score": self._shares(one)[1]}
+            return self.objective.entry(one, 0) | one.as_dict() | then
+        if lead == "0":
+            return self.one_model
+        # a constant is certified at every radius, and has no row of any other label
+        accuracy, balanced = (self.constant[name] for name in ("accuracy", "balanced"))
+        proven = {"certified": accuracy, "certified_balanced": balanced}
+        return {"lowest": 0.0} | proven | self.constant
 
     def notes(self) -> list[str]:
         """Return what to know beside the table, in sentences.
@@ -304,8 +360,14 @@ class Choice:
         """
         number, _, kind = self.counts.partition(" ")
         how = f": {self.about['held_out_how']}" if "held_out_how" in self.about else ""
+        how += "; settings are compared by these" * bool(self.splits)
         counted = f"A radius counts {kind} ({int(number):,} in all)."
-        found = [f"Measured on {self.rows:,} held-out rows{how}. {counted}"]
+        found = [
+            f"Measured on {one.rows:,} held-out rows: {one.about['held_out_how']}."
+            for one in self.splits.values()
+            if one.settings is not self.settings
+        ]
+        found.append(f"Measured on {self.rows:,} held-out rows{how}. {counted}")
         if self.objective.why:
             found.append(f"Settings are compared by {self.objective.words}: {self.objective.why}.")
         if self.radius is None and self.best is not None and self.no_more:
@@ -378,6 +440,17 @@ class Choice:
                 "by_radius": [self.objective.entry(one, r) for r, one in enumerate(self.by_radius)],
                 "frontier": [one.as_dict() for one in self.frontier],
                 "settings": [one.as_dict() for one in self.settings],
+                "splits": {
+                    kind: {
+                        "split": one.about["split"],
+                        "held_out_how": one.about["held_out_how"],
+                        "rows": one.rows,
+                        "one_model": one.one_model,
+                        "constant": one.constant,
+                        "settings": [setting.as_dict() for setting in one.settings],
+                    }
+                    for kind, one in self.splits.items()
+                },
             }
         )
 
@@ -461,7 +534,7 @@ class Choice:
             name = f"always answering {answer}\n({percent(level)})"
             ax.axhline(level, color="black", linestyle="--", linewidth=1.2, label=name)
         ax.set(xlim=(0, longest), ylim=(0, 1.02), ylabel=_plain_text(self.objective.words, 50))
-        if self.about:
+        if "data" in self.about:
             data, target = self.about["data"]["name"], self.about["target"]
             ax.set_title(_plain_text(f"{target}: {self.rows:,} held-out rows of {data}", 70))
         for own in filter(None, [ax.get_legend()]):  # every curve made one, inside the axes
@@ -497,6 +570,23 @@ def frontier(
         if not best or shares(one)[1] > shares(best[-1])[1]:
             best.append(one)
     return best[::-1]
+
+
+def worst_of(splits: Mapping[str, Choice]) -> Choice:
+    """Return the choice by the split whose best score is the lowest; it keeps all of them."""
+    first = next(iter(splits.values()))
+    if len(splits) == 1:
+        return first
+    radius = 1 if first.radius is None else first.radius
+
+    def best_score(one: Choice) -> float:
+        curves = [one.objective.curve(setting) for setting in one._models]
+        return max((at(curve, radius) for curve in curves), default=0.0)
+
+    worst = min(splits.values(), key=best_score)
+    told = [text for one in splits.values() for text in one.row_warnings]
+    told = list(dict.fromkeys(told))
+    return replace(worst, objective=first.objective, splits=dict(splits), row_warnings=told)
 
 
 def read_choice(path: PathLike) -> Choice:

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from .._support import (
     array_of,
     check_whole,
     json_value,
+    log,
     write_atomic,
 )
 from ..errors import InputError
@@ -36,10 +37,10 @@ from ..workflow import (
     library_versions,
     named_estimator,
 )
-from ._choice import Choice
+from ._choice import Choice, worst_of
 from ._grid import Grid
 from ._search import ResultCache, Split, search
-from ._splits import HeldOut, hold_out, reference_splits
+from ._splits import HeldOut, default_rows, hold_out, reference_splits, row_order
 
 
 def choose(
@@ -89,7 +90,9 @@ def choose(
     y : array-like of shape (n_samples,), optional
         Labels, or numbers if ``tolerance`` or ``relative`` is given. Not read with ``reference``.
     X_valid : array-like or DataFrame of shape (n_valid, n_features), optional
-        Rows to judge by, none of them in X. Not with ``reference``.
+        Rows to judge by, none of them in X. By default a quarter of X, drawn at random; and the
+        last quarter where neighbouring rows resemble each other, or whole groups where a column
+        looks as if it groups rows. Not with ``reference``.
     y_valid : array-like of shape (n_valid,), optional
         Their labels or numbers.
     radius : int or None, default=1
@@ -177,28 +180,63 @@ def choose(
     common |= {"n_jobs": n_jobs, "verbose": verbose}
     partition = task.ensemble(estimator, **common)
     leave_out = task.leave_out_ensemble(estimator, max_models=max_models, **common)
+    told: list[str] = []
+    kinds: dict[str, tuple[list[tuple[Rows, ...]], JsonObject]]
     if reference is not None:
-        pairs: list[tuple[Rows, ...]] = _reference_rows(
-            task, reference, X, (X_valid, y_valid), random_state
-        )
+        pairs = _reference_rows(task, reference, X, (X_valid, y_valid), random_state)
+        kinds = {"reference": (pairs, {})}
+    elif X_valid is None and y_valid is None and X is not None and y is not None:
+        labels = array_of("y", y)
+        order = row_order(open_table(X), labels, task)
+        told = order.warnings(trusted if isinstance(trusted, list | tuple) else ())
+        kinds = {}
+        for kind, rows in default_rows(order, labels, task, random_state).items():
+            parts = [(_safe_indexing(X, one), labels[one]) for one in (rows.learn, rows.held)]
+            kinds[kind] = [tuple(parts)], {"split": rows.about, "held_out_how": rows.words}
     else:
         given = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid}
         for name, value in given.items():
             if value is None:
                 raise InputError(
                     f"{name} is missing: give X, y, X_valid and y_valid, or reference=(X_ref, "
-                    "y_ref)"
+                    "y_ref); of X and y alone, some rows are held out"
                 )
         pairs = [((X, array_of("y", y)), (X_valid, array_of("y_valid", y_valid)))]
-    return search(
-        [Split(partition, leave_out, train, valid) for train, valid in pairs],
-        Grid(submodels, groups, rules, margins, priors, offsets, stretches, learners),
-        want,
-        radius,
-        (tolerance, relative),
-        chosen=ON_TRAINING if reference is None else ON_REFERENCE,
-        verbose=verbose,
-    )
+        kinds = {"given": (pairs, {})}
+
+    def judged(kind: str, want: str | None) -> Choice:
+        found = search(
+            [Split(partition, leave_out, train, valid) for train, valid in kinds[kind][0]],
+            Grid(submodels, groups, rules, margins, priors, offsets, stretches, learners),
+            want,
+            radius,
+            (tolerance, relative),
+            chosen=ON_TRAINING if reference is None else ON_REFERENCE,
+            verbose=verbose,
+        )
+        return replace(found, row_warnings=told, about=kinds[kind][1])
+
+    words = {kind: about.get("held_out_how", "") for kind, (_, about) in kinds.items()}
+    return _by_each(words, judged, want, verbose)
+
+
+def _by_each(
+    words: Mapping[str, str],
+    judged: Callable[[str, str | None], Choice],
+    want: str | None,
+    verbose: int,
+) -> Choice:
+    """Judge all settings by each kind of split, and by the same score; the worst one decides."""
+    found: dict[str, Choice] = {}
+    for number, (kind, how) in enumerate(words.items(), start=1):
+        if verbose and len(words) > 1:
+            log(
+                f"judging by {how} ({number} of {len(words)}: rows seem to belong together, so "
+                f"each setting is fitted {len(words)} times)"
+            )
+        found[kind] = judged(kind, want)
+        want = found[kind].want
+    return worst_of(found)
 
 
 def sweep(
@@ -346,32 +384,39 @@ def choose_table(
     task, reference, radius = training.task, training.reference, trial.radius
     task.check_tolerance(trial.tolerance, trial.relative, needed=True)
     choices = {name: getattr(trial, name) for name in ("holdout", "last", "group")}
-    rows = hold_out(training, choices, trial.seed)
-    training = replace(rows[0].training, reference=reference)
-    splits = []
-    for one in rows:
-        name, seed = trial.estimator, trial.seed
-        common: JsonObject = {"seed": seed, "verbose": verbose, "n_jobs": jobs}
-        partition = one.training.ensemble(name, task.rule(None), "auto", **common)
-        leave_out = one.training.leave_out_ensemble(name, radius or 1, **common)
-        splits.append(Split(partition, leave_out, one.train, one.valid))
-    facts = _facts(training, trial, rows[0])
-    key = _key(training, trial, facts)
-    cache = None if folder is None else ResultCache(folder, key, training.check_unchanged)
-    found = search(
-        splits,
-        grid,
-        trial.want,
-        radius,
-        (trial.tolerance, trial.relative),
-        trial.estimator,
-        ON_TRAINING if reference is None else ON_REFERENCE,
-        cache,
-        verbose,
+    kinds, told = hold_out(training, choices, trial.seed)
+
+    def judged(kind: str, want: str | None) -> Choice:
+        rows, name, seed = kinds[kind], trial.estimator, trial.seed
+        whole = replace(rows[0].training, reference=reference)
+        splits = []
+        for one in rows:
+            common: JsonObject = {"seed": seed, "verbose": verbose, "n_jobs": jobs}
+            partition = one.training.ensemble(name, task.rule(None), "auto", **common)
+            leave_out = one.training.leave_out_ensemble(name, radius or 1, **common)
+            splits.append(Split(partition, leave_out, one.train, one.valid))
+        facts = _facts(whole, trial, rows[0])
+        key = _key(whole, trial, facts)
+        cache = None if folder is None else ResultCache(folder, key, training.check_unchanged)
+        found = search(
+            splits,
+            grid,
+            want,
+            radius,
+            (trial.tolerance, trial.relative),
+            trial.estimator,
+            ON_TRAINING if reference is None else ON_REFERENCE,
+            cache,
+            verbose,
+        )
+        about = facts | {"learnt_from": rows[0].train[0].n_rows, "held_out_how": rows[0].words}
+        return replace(found, row_warnings=[*told, *rows[0].warnings()], about=about)
+
+    found = _by_each(
+        {kind: rows[0].words for kind, rows in kinds.items()}, judged, trial.want, verbose
     )
     training.check_unchanged()
-    about = facts | {"learnt_from": rows[0].train[0].n_rows, "held_out_how": rows[0].words}
-    return replace(found, row_warnings=rows[0].warnings(), about=about)
+    return found
 
 
 def choose_file(

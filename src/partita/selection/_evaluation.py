@@ -349,11 +349,14 @@ class Objective:
             return (one.recall or {})[self.label]
         return (one.balanced_curve or []) if self.name == BALANCED else one.curve
 
-    def standard_error(self, one: Evaluation, rows: int, counts: Mapping[str, int]) -> float:
-        """Return the standard error of a setting's score without an attack, on so many rows."""
+    def standard_error(
+        self, one: Evaluation, rows: int, counts: Mapping[str, int], radius: int = 0
+    ) -> float:
+        """Return the standard error of a setting's score at a radius, on so many rows."""
         if self.by_accuracy:
-            return math.sqrt(one.accuracy * (1 - one.accuracy) / rows)
-        recall = {label: at(curve, 0) for label, curve in (one.recall or {}).items()}
+            share = at(one.curve, radius)
+            return math.sqrt(share * (1 - share) / rows)
+        recall = {label: at(curve, radius) for label, curve in (one.recall or {}).items()}
         recall = recall if self.label is None else {self.label: recall[self.label]}
         spread = sum(share * (1 - share) / counts[label] for label, share in recall.items())
         return math.sqrt(spread) / len(recall)
