@@ -1060,6 +1060,41 @@ BUGS = [
         "        return tried[0] if tried else None",
         ("tests/selection/test_choice.py",),
     ),
+    Bug(
+        "splits: the better one decides",
+        "selection/_choice.py",
+        "    worst = min(splits.values(), key=best_score)\n",
+        "    worst = max(splits.values(), key=best_score)\n",
+        ("tests/selection/test_choice.py",),
+    ),
+    Bug(
+        "splits: a recommendation where they disagree",
+        "selection/_choice.py",
+        "            if high - low > max(0.01, 2 * math.hypot(error, other)):",
+        "            if high - low > 1:",
+        ("tests/selection/test_choice.py",),
+    ),
+    Bug(
+        "splits: rows that are sorted by their labels are taken for time",
+        "selection/_splits.py",
+        "    strata = _strata(y[sample], task)\n",
+        "    strata = np.zeros(len(sample), int)\n",
+        ("tests/selection/test_splits.py",),
+    ),
+    Bug(
+        "splits: a sensor of whole numbers is taken for a mark",
+        "selection/_splits.py",
+        "    return smooth < 0.25 and bool(many)",
+        "    return bool(many)",
+        ("tests/selection/test_splits.py",),
+    ),
+    Bug(
+        "splits: neighbours are not looked at",
+        "selection/_splits.py",
+        "    if (order.alike or order.time is not None) and not order.in_runs:",
+        "    if order.time is not None and not order.in_runs:",
+        ("tests/selection/test_splits.py",),
+    ),
     # ---- models that leave units out ----
     Bug(
         "leave-out: another rule counts members",

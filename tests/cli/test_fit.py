@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
@@ -600,3 +600,26 @@ def test_a_fallback_is_not_fitted_submodel_by_submodel(partita, tmp_path):
     assert code == 2
     assert "leave fallback out, or use fit" in " ".join(err.split())
     assert not (tmp_path / "m").exists()
+
+
+def test_rows_that_belong_together_are_told(partita, tmp_path):
+    """Digits are in the order of their writers; a page of each is told apart by its number."""
+    frame = load_digits(as_frame=True).frame
+    frame.assign(page=np.arange(len(frame)) // 100).to_parquet(tmp_path / "d.parquet")
+    fit = ("fit", tmp_path / "d.parquet", "--target", "target", "--estimator", NAIVE)
+    fit += ("--submodels", 3, "--no-full-model", "--overwrite", "--out", tmp_path / "m")
+    code, out, error = partita(*fit)
+    assert code == 0, error
+    assert "Neighbouring rows resemble each other" in out + error
+    assert "'page' looks as if it groups rows" in out + error
+    code, out, _ = partita(*fit, "--json")
+    assert len(json.loads(out)["warnings"]) == 2
+    (tmp_path / "units.toml").write_text('ignore = ["page"]\n')
+    code, out, _ = partita(*fit, "--json", "--units", tmp_path / "units.toml")
+    (told,) = json.loads(out)["warnings"]
+    assert told.endswith("partita choose judges by later rows too.")
+    code, out, _ = partita(*fit, "--json", "--chosen", "on-training")
+    assert json.loads(out)["warnings"] == []
+    frame.sample(frac=1, random_state=0).to_parquet(tmp_path / "d.parquet")
+    code, out, _ = partita(*fit, "--json")
+    assert json.loads(out)["warnings"] == []

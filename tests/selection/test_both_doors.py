@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
@@ -59,3 +59,40 @@ def test_both_doors_lead_to_the_same_choice(command, load, estimators, judged, p
     for name, value in in_python.items():
         assert plain(on_the_command_line[name]) == plain(value), name
     assert json.loads((tmp_path / "s" / "choice.json").read_bytes()) == on_the_command_line
+
+
+@pytest.mark.parametrize("command", ["choose", "sweep"])
+def test_both_doors_judge_by_the_same_kinds_of_rows(command, partita, tmp_path, monkeypatch):
+    """Digits are in the order of their writers: without rows to judge by, the last ones count."""
+    X, y = (part[:500] for part in load_digits(return_X_y=True, as_frame=True))
+    X.assign(target=y).to_parquet(tmp_path / "digits.parquet", index=False)
+    sizes = {"submodels": [3, 5], "rules": ["plurality"]}
+    sizes |= {"groups": [3]} if command == "choose" else {}
+    door = choose if command == "choose" else sweep
+    found = door(X, y.to_numpy(), estimator=GaussianNB(), **sizes)
+    in_python = json_value(found.as_dict())
+    assert list(found.splits) == ["random", "last"]
+    worst = found.about["split"]["kind"]
+    assert {"kind": worst, "share": 0.25} == found.about["split"]
+    options = ["--submodels", "3,5", "--rules", "plurality", "--estimator", NAIVE]
+    options += ["--radius", 1, "--groups", 3] if command == "choose" else []
+    arguments = [command, tmp_path / "digits.parquet", "--target", "target", *options]
+    code, out, error = partita(*arguments, "--out", tmp_path / "s", "--json")
+    assert code == 0, error
+    assert "judging by the last 25 % of the rows, in the order of the table (2 of 2" in error
+    on_the_command_line = json.loads(out)
+    for name, value in in_python.items():
+        assert plain(on_the_command_line[name]) == plain(value), name
+    kinds = on_the_command_line["splits"]
+    assert [kinds[kind]["split"]["kind"] for kind in kinds] == ["random", "last"]
+    assert plain(kinds[worst]["settings"]) == plain(on_the_command_line["settings"])
+    monkeypatch.setenv("COLUMNS", "200")
+    code, out, error = partita(*arguments, "--out", tmp_path / "s", "--quiet")
+    fits = [one["fit"] for one in on_the_command_line["settings"]]
+    line = next(line for line in out.splitlines() if line[:2] == "  " and "--rule plur" in line)
+    number = next(number for number, fit in enumerate(fits) if fit in line)
+    for kind in ("random", "last"):
+        share = kinds[kind]["settings"][number]["accuracy"]
+        assert f" {100 * share:.1f} " in line
+    assert "held-out rows: 25 % of the rows, drawn at random" in out
+    assert out.count("; settings are compared by these. A radius") == 1

@@ -8,7 +8,9 @@ import pytest
 
 from partita import InputError
 from partita.selection import Choice, Evaluation, Objective
-from partita.selection._choice import frontier
+from partita.selection._choice import frontier, worst_of
+
+from .sweeps import setting
 
 CONSTANT = {"answer": "no", "accuracy": 0.6, "balanced": 0.5}
 
@@ -138,3 +140,66 @@ def test_without_a_radius_the_best_is_that_of_one_unit_or_of_none():
     none = choice(radius=None, constant=CONSTANT | {"accuracy": 0.97})
     assert (none.best, none.by_radius) == (None, [])
     assert none.reason == none.no_more
+
+
+def judged_by(*shares, rows=400, want="certified", best=0.0):
+    """Two settings by each kind of split, from their shares at r = 0 and 1."""
+    kinds = {}
+    for kind, pairs in zip(("random", "last"), shares, strict=True):
+        settings = [
+            setting(size, list(pair), list(pair), recall={"no": list(pair), "yes": list(pair)})
+            for size, pair in zip((3, 5), pairs, strict=False)
+        ]
+        constant = {"answer": "no", "accuracy": 0.1, "balanced": 0.1}
+        about = {"held_out_how": f"{kind} rows", "split": {"kind": kind}}
+        kinds[kind] = Choice(
+            Objective(want),
+            1,
+            settings,
+            [],
+            constant,
+            "9 columns",
+            {"no": rows - 20, "yes": 20},
+            rows,
+            about=about,
+        )
+    return worst_of(kinds)
+
+
+def test_the_worse_split_decides():
+    found = judged_by([(0.9, 0.6), (0.9, 0.8)], [(0.9, 0.59), (0.9, 0.5)])
+    assert found.settings is found.splits["last"].settings
+    assert found.splits["random"].best.size == "5 submodels"
+    assert found.best.size == "3 submodels"
+    assert judged_by([(0.9, 0.5)], [(0.9, 0.51)], rows=400).about["split"] == {"kind": "random"}
+
+
+@pytest.mark.parametrize("random_first", [True, False])
+def test_splits_that_disagree_recommend_nothing(random_first):
+    """By more than twice the standard error of the difference, at the radius or at r = 0."""
+    for high, low, rows, agree in (
+        ((0.9, 0.70), (0.9, 0.60), 400, False),
+        ((0.9, 0.70), (0.9, 0.66), 400, True),
+        ((0.9, 0.70), (0.9, 0.66), 4000, False),
+        ((0.99, 0.60), (0.90, 0.60), 400, False),
+        ((0.9, 0.605), (0.9, 0.60), 1_000_000, True),  # half a point harms nobody
+    ):
+        found = judged_by(*([[high], [low]] if random_first else [[low], [high]]), rows=rows)
+        assert (found.best is not None) == agree
+        if not agree:
+            assert "differ by more than the sampling error" in found.reason
+            assert "--last 0.25" in found.reason
+            for share in max(
+                ((high[1], low[1]), (high[0], low[0])), key=lambda two: two[0] - two[1]
+            ):
+                assert f"{100 * share:.1f} %" in found.reason
+            with pytest.raises(InputError, match="no setting is recommended: the certified acc"):
+                _ = found.estimator
+
+
+def test_the_sampling_error_of_a_recall_counts_the_rows_of_its_label():
+    shares = [(0.9, 0.70)], [(0.9, 0.62)]
+    assert judged_by(*shares, rows=2000).best is None
+    assert judged_by(*shares, rows=2000, want="balanced").best is not None
+    assert judged_by(*shares, rows=2000, want="recall:yes").best is not None
+    assert judged_by(*shares, rows=2000, want="recall:no").best is None

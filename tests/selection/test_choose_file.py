@@ -59,6 +59,33 @@ def test_an_interrupted_choice_resumes(wine, tmp_path, monkeypatch):
     assert content["held_out_how"] == "25 % of the rows, drawn at random"
 
 
+def test_every_kind_of_split_resumes(digits, tmp_path, monkeypatch):
+    training, grid = open_training(digits, "digit"), Grid(submodels=(3, 5), rules=("plurality",))
+    out, trial = tmp_path / "s", Trial(estimator=NAIVE)
+    whole = choose_file(training, grid, tmp_path / "whole", trial, verbose=0)
+    fits, fit = [], FeaturePartitionClassifier.fit
+
+    def failing(self, *arguments, **settings):
+        fits.append(self.n_submodels)
+        if len(fits) == 8:
+            raise KeyboardInterrupt
+        return fit(self, *arguments, **settings)
+
+    monkeypatch.setattr(FeaturePartitionClassifier, "fit", failing)
+    with pytest.raises(KeyboardInterrupt):
+        choose_file(training, grid, out, trial, verbose=0)
+    keys = sorted(path.stem.split("-")[1:] for path in out.iterdir())
+    assert [int(number) for number, _ in keys] == [1, 1, 2, 3, 4, 5, 6]
+    assert len({key for _, key in keys}) == 2
+    found = choose_file(training, grid, out, trial, verbose=0)
+    ordinary = [1, 1, 1, 1]
+    assert fits == [3, 5, *ordinary, 3, 5, 5, *ordinary]
+    assert [measured(one) for one in found.splits.values()] == [
+        measured(one) for one in whole.splits.values()
+    ]
+    assert sorted(path.name for path in out.iterdir()) == ["choice.json", "choice.png"]
+
+
 def test_an_interrupted_sweep_resumes(rare, tmp_path, monkeypatch):
     training, grid = open_training(rare, "label"), Grid(submodels=(3, 5), rules=("plurality",))
     out, trial = tmp_path / "s", Trial(estimator=NAIVE)

@@ -1,11 +1,19 @@
 """Which rows are held out, and what must be said about them."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    load_iris,
+    load_wine,
+)
 from sklearn.naive_bayes import GaussianNB
 
 from partita import (
@@ -17,9 +25,15 @@ from partita.metrics import (
 )
 from partita.partition._units_file import UnitsFile
 from partita.rules import Tournament
-from partita.selection import Grid, Trial
+from partita.selection import Grid, Trial, training_order
 from partita.selection._choose import choose_table
-from partita.selection._splits import LEAST_ROWS, reference_splits
+from partita.selection._splits import (
+    LEAST_ROWS,
+    default_rows,
+    reference_splits,
+    row_order,
+)
+from partita.tables import open_table
 from partita.workflow import TASKS
 from partita.workflow._training_table import open_training
 
@@ -27,6 +41,7 @@ from .sweeps import NAIVE, ONE_RULE, measured
 
 ROOT = Path(__file__).resolve().parents[2]
 WEATHER = ROOT.parent / "shared" / "data" / "weather_europe.parquet"  # not part of the project
+AIR = WEATHER.with_name("beijing_air.parquet")
 LABELS, NUMBERS = TASKS["classification"], TASKS["regression"]
 
 
@@ -41,18 +56,24 @@ def test_the_last_rows_are_held_out(tmp_path):
     ).to_parquet(tmp_path / "t.parquet")
     (tmp_path / "units.toml").write_text('ignore = ["when"]\n')
     training = open_training(tmp_path / "t.parquet", "y", tmp_path / "units.toml")
-    by_chance = choose_table(training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE))
-    by_time = choose_table(
-        training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE, last=0.2)
-    )
+    grid = Grid(submodels=(3,), **ONE_RULE)
+    by_chance = choose_table(training, grid, Trial(estimator=NAIVE, holdout=0.25))
+    by_time = choose_table(training, grid, Trial(estimator=NAIVE, last=0.2))
     assert by_chance.settings[0].curve[0] > 0.6 > 0.2 > by_time.settings[0].curve[0]
+    by_both = choose_table(training, grid, Trial(estimator=NAIVE))
+    assert list(by_both.splits) == ["random", "last"]
+    assert by_both.splits["random"].settings[0].curve == by_chance.settings[0].curve
+    assert by_both.settings[0].curve[0] < 0.3
+    assert by_both.about["held_out_how"] == "the last 25 % of the rows by 'when'"
+    assert by_both.best is None
     assert (by_time.rows, by_time.about["learnt_from"], by_time.by_radius) == (120, 480, [])
     assert by_time.about["split"] == {"kind": "last", "share": 0.2}
-    assert by_chance.warnings == [
-        "Rows look ordered in time (by 'when'), and were held out at random: --last 0.2 tells "
-        "more about later rows."
-    ]
-    assert by_time.warnings == []
+    assert (by_chance.warnings, by_chance.splits, by_time.warnings, by_time.splits) == (
+        [],
+        {},
+        [],
+        {},
+    )
 
 
 @pytest.fixture
@@ -264,30 +285,162 @@ def test_a_sample_that_is_too_small_is_refused(y, task, message):
     assert "\n" not in str(caught.value)
 
 
+NEIGHBOURS = "sklearn.neighbors:KNeighborsClassifier"
+SHUFFLED = np.random.default_rng(0).permutation(300)
+DAYS = pd.date_range("2020-01-01", periods=300)
+
+
 @pytest.mark.parametrize(
-    ("name", "values", "message"),
+    ("name", "values", "last"),
     [
-        ("saleDate", [20200101 + k for k in range(300)], "Rows look ordered in time"),
-        ("datetime", [f"{2300 - k}-01-01" for k in range(300)], "Rows look ordered in time"),
-        ("moment", pd.date_range("2020-01-01", periods=300)[::-1], "Rows look ordered in time"),
-        (
-            "moment",
-            pd.date_range("2020-01-01", periods=300)[np.random.default_rng(0).permutation(300)],
-            "sort the table by time",
-        ),
+        ("saleDate", [20200101 + k for k in range(300)], range(225, 300)),
+        ("datetime", [f"{2300 - k}-01-01" for k in range(300)], range(75)),
+        ("moment", DAYS[::-1], range(75)),
+        ("moment", DAYS[SHUFFLED], np.flatnonzero(SHUFFLED >= 225)),
         ("when time", np.random.default_rng(0).normal(size=300), "sort the table by time"),
         ("OverTime", ["yes", "no", "no"] * 100, None),
         ("lifetime", list(range(300)), None),
         ("update", list(range(300)), None),
     ],
 )
-def test_a_random_split_of_rows_in_time_is_told(name, values, message, tmp_path):
+def test_rows_with_a_time_are_judged_by_the_latest_too(name, values, last, tmp_path):
+    """Also where the table begins with the latest, or is in no order."""
     x = np.random.default_rng(2).normal(size=300)
     pd.DataFrame({"x": x, "y": x > 0, name: values}).to_parquet(tmp_path / "t.parquet")
     training = open_training(tmp_path / "t.parquet", "y", UnitsFile(ignore=[name]))
-    told = choose_table(training, Grid(submodels=(1,), **ONE_RULE), Trial(estimator=NAIVE)).warnings
-    assert len(told) == (message is not None)
-    assert not told or (message in told[0] and repr(name) in told[0])
+    order = training_order(training)
+    rows = default_rows(order, training.y, LABELS, 0)
+    if last is None or isinstance(last, str):
+        assert list(rows) == ["random"]
+        assert [last in text and repr(name) in text for text in order.warnings()] == (
+            [] if last is None else [True]
+        )
+    else:
+        assert rows["last"].held.tolist() == list(last)
+        assert set(rows["last"].learn) == set(range(300)) - set(last)
+        (told,) = order.warnings(judged=False)
+        assert f"Rows have an order in time (by {name!r})" in told
+
+
+def order_of(X, y, task=LABELS):
+    return row_order(open_table(X), np.asarray(y), task)
+
+
+@pytest.mark.parametrize(
+    ("load", "alike"),
+    [(load_digits, True), (load_breast_cancer, False), (load_wine, False), (load_iris, False)],
+)
+def test_neighbours_resemble_each_other_in_some_tables(load, alike):
+    """The digits are in the order of their writers; wines and irises are sorted by label alone."""
+    X, y = load(return_X_y=True)
+    found = order_of(X, y)
+    assert (found.alike, found.group) == (alike, None)
+    mixed = np.random.default_rng(0).permutation(len(y))
+    assert not order_of(X[mixed], y[mixed]).alike
+    by_label = np.argsort(y, kind="stable")
+    found = order_of(X[by_label], y[by_label])
+    assert found.alike == alike
+    rows = default_rows(found, y[by_label], LABELS, 0)
+    assert list(rows) == ["random"] + ["last"] * alike
+    if alike:
+        assert rows["last"].words == "the last 25 % of the rows of each label"
+        assert set(y[by_label][rows["last"].held]) == set(y[by_label][rows["last"].learn]) == set(y)
+    mixed = mixed[np.argsort(y[mixed], kind="stable")]
+    assert not order_of(X[mixed], y[mixed]).alike
+
+
+def test_numbers_in_order_tell_nothing_of_time():
+    X, y = load_diabetes(return_X_y=True)
+    for rows in (np.argsort(y), np.argsort(-y)):
+        found = order_of(X[rows] + y[rows, None], y[rows], NUMBERS)
+        assert (found.by_target, found.alike) == (True, False)
+        assert "Rows are sorted by the target" in found.warnings()[0]
+    assert order_of(X, y, NUMBERS).warnings(judged=False) == []
+
+
+@pytest.fixture
+def experiments():
+    """Valves: 20 experiments of 40 rows, each with an offset of its own in every sensor."""
+    rng = np.random.default_rng(5)
+    number = np.repeat(np.arange(20), 40)
+    noise = rng.normal(size=(800, 9)) + 4 * rng.normal(size=(20, 9))[number]
+    y = np.where(rng.normal(size=20)[number] + 0.3 * rng.normal(size=800) > 0, "shut", "open")
+    frame = pd.DataFrame(noise, columns=[f"sensor {k}" for k in range(9)])
+    return frame.assign(experiment=number), y
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_a_column_that_groups_rows_is_seen(experiments, named, mixed):
+    X, y = experiments
+    if named:
+        X["experiment"] = [f"run-{k:02}" for k in X["experiment"]]
+    rows = np.random.default_rng(0).permutation(len(y)) if mixed else np.arange(len(y))
+    found = order_of(X.iloc[rows], y[rows])
+    assert (found.group, found.in_runs) == ("experiment", not mixed)
+    (told,) = found.warnings()
+    assert "'experiment' looks as if it groups rows, and is probably not a sensor" in told
+    assert found.warnings(["experiment"]) == []
+    split = default_rows(found, y[rows], LABELS, 0)
+    assert list(split) == ["random", "group"]
+    marks = X["experiment"].to_numpy()[rows]
+    learn, held = (set(marks[part]) for part in (split["group"].learn, split["group"].held))
+    assert (len(learn), len(held), learn & held) == (15, 5, set())
+    if not mixed:
+        assert max(split["group"].learn) < min(split["group"].held)
+
+
+def test_sensors_of_whole_numbers_group_nothing():
+    X, y = load_digits(return_X_y=True)
+    mixed = np.random.default_rng(0).permutation(len(y))
+    rough = (10 * load_wine().data).astype(int)
+    assert order_of(X[mixed].astype(int), y[mixed]).group is None
+    assert order_of(rough, load_wine().target).group is None
+    X, y = load_breast_cancer(return_X_y=True)
+    sizes = X[:, [0, 2, 3, 20, 22, 23]]  # rows with one radius are alike, as those of the next one
+    assert order_of(sizes.round(), y).group is None
+    assert order_of(pd.DataFrame(rough).astype(str), load_wine().target).group is None
+
+
+def test_whole_groups_and_random_rows_disagree(experiments, tmp_path):
+    """A model that knows the experiment knows the answer; a new experiment is another matter."""
+    X, y = experiments
+    X.assign(y=y).to_parquet(tmp_path / "t.parquet")
+    grid = Grid(submodels=(3,), groups=(5,), rules=("plurality",), gates=())
+    trial = Trial(NEIGHBOURS, radius=1)
+    found = choose_table(open_training(tmp_path / "t.parquet", "y"), grid, trial)
+    by_chance, by_group = (found.splits[kind] for kind in ("random", "group"))
+    assert by_chance.best is not None
+    assert by_chance.best.certified > 0.8
+    assert found.settings is by_group.settings
+    assert max(one.certified for one in by_group.settings) < 0.7
+    assert found.best is None
+    assert "looks as if it groups rows" in found.warnings[0]
+    given = choose_table(
+        open_training(tmp_path / "t.parquet", "y"), grid, replace(trial, holdout=0.25)
+    )
+    assert (given.splits, given.warnings, given.best is not None) == ({}, [], True)
+    ignoring = UnitsFile(ignore=["experiment"])
+    found = choose_table(open_training(tmp_path / "t.parquet", "y", ignoring), grid, trial)
+    assert (list(found.splits), found.warnings) == (["random", "group"], [])
+
+
+@pytest.mark.skipif(not AIR.exists(), reason="the air table is not part of the project")
+def test_hours_of_polluted_air_are_no_mirage(tmp_path):
+    """Without the calendar: the hours beside a held-out hour are learnt from, and a model that has
+    seen them knows the answer. Later hours tell the truth, and nothing is recommended blindly."""
+    names = ["PM10", "SO2", "NO2", "CO", "O3", "TEMP", "PRES", "DEWP", "WSPM"]
+    table = pd.read_parquet(AIR).iloc[:4000].dropna(subset=["PM2.5", *names])
+    bad = np.where(table["PM2.5"] > 75, "bad", "good")
+    table[names].assign(air=bad).to_parquet(tmp_path / "air.parquet", index=False)
+    training = open_training(tmp_path / "air.parquet", "air")
+    grid = Grid(submodels=(5,), groups=(5,), rules=("plurality",), gates=())
+    found = choose_table(training, grid, Trial(NEIGHBOURS, radius=1))
+    promised = found.splits["random"].best
+    later = choose_table(training, grid, Trial(NEIGHBOURS, radius=1, last=0.25))
+    assert measured(found) == measured(later)
+    assert promised.certified - max(one.certified for one in found.settings) > 0.15
+    assert found.best is None
 
 
 @pytest.mark.skipif(not WEATHER.exists(), reason="the weather table is not part of the project")
@@ -296,10 +449,13 @@ def test_days_of_a_weather_table_are_seen_to_be_ordered(tmp_path):
     columns = [name for name in table.columns if name.endswith("_temp_mean")]
     warm = table["BASEL_temp_mean"].shift(-1) > 12
     table[["DATE", *columns]].assign(warm=warm)[:-1].to_parquet(tmp_path / "w.parquet", index=False)
-    training = open_training(tmp_path / "w.parquet", "warm", UnitsFile(ignore=["DATE"]))
-    found = choose_table(training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE))
-    assert "Rows look ordered in time (by 'DATE')" in found.warnings[0]
-    last = choose_table(
-        training, Grid(submodels=(3,), **ONE_RULE), Trial(estimator=NAIVE, last=0.2)
-    )
-    assert last.warnings == []
+    for ignored, time in ((["DATE"], "DATE"), ([], "DATE")):
+        training = open_training(tmp_path / "w.parquet", "warm", UnitsFile(ignore=ignored))
+        order = training_order(training)
+        assert (order.time, order.alike) == (time, True)
+    table[columns].assign(warm=warm)[:-1].to_parquet(tmp_path / "v.parquet", index=False)
+    training = open_training(tmp_path / "v.parquet", "warm")
+    assert (training_order(training).time, training_order(training).alike) == (None, True)
+    grid = Grid(submodels=(3,), **ONE_RULE)
+    assert list(choose_table(training, grid, Trial(estimator=NAIVE)).splits) == ["random", "last"]
+    assert choose_table(training, grid, Trial(estimator=NAIVE, last=0.2)).splits == {}

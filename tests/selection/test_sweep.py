@@ -37,7 +37,8 @@ from .sweeps import NAIVE, ONE_RULE, lines, measured
 def test_every_setting_is_what_python_gives(digits):
     """Fit by hand on the same rows: the same curves, recalls and envelope."""
     grid = Grid(submodels=(5, 9), margins=(0.0, 1.0), priors=(0.3,), offsets=(0.0,))
-    found = choose_table(open_training(digits, "digit"), grid, Trial(estimator=NAIVE))
+    trial = Trial(estimator=NAIVE, holdout=0.25)
+    found = choose_table(open_training(digits, "digit"), grid, trial)
     frame = pd.read_parquet(digits)
     learn, held = train_test_split(
         np.arange(500), test_size=0.25, random_state=0, stratify=frame["digit"]

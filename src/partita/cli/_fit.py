@@ -148,7 +148,7 @@ def fit(
 ) -> None:
     """Fit a model on a table and store it."""
     from ..partition import one_hot_families
-    from ..selection import LEAVE_OUT, PARTITION, try_default
+    from ..selection import LEAVE_OUT, PARTITION, training_order, try_default
     from ..store import check_free
     from ..tables import is_local
     from ..workflow import (
@@ -214,8 +214,11 @@ def fit(
         behind = named_fallback(fallback, training.task)
         model.set_params(fallback=behind, gate=1 if gate is None else gate)
     model.set_params(n_jobs=jobs)
-    families, trial = {}, None
+    families, told, trial = {}, [], None
     if cluster is None:
+        if chosen is None:  # a choice has looked at the order of the rows
+            settled = [*training.units_file.trusted, *training.units_file.ignore]
+            told = training_order(training).warnings(settled, judged=False)
         if not training.units_file.units:
             families = one_hot_families(training.table, training.table.names)
         _fit_in_memory(training, model, estimator, fallback, full_model, out)
@@ -228,10 +231,10 @@ def fit(
         )
     if as_json:
         facts = {"method": method, "radius": wanted, "by_rule": by_rule, "trial": trial}
-        options.print_json(_summary(training, model, out, families) | facts)
+        options.print_json(_summary(training, model, out, families, told) | facts)
     else:
         how = f" (by rule for r = {wanted} and {n_units} units; --method, --submodels override)"
-        _show(training, model, out, families, how * by_rule, trial)
+        _show(training, model, out, families, told, how * by_rule, trial)
 
 
 def _method_and_size(
@@ -296,7 +299,11 @@ def _fit_in_memory(
 
 
 def _summary(
-    training: "TrainingTable", model: "Ensemble", out: Path, families: dict[str, list[str]]
+    training: "TrainingTable",
+    model: "Ensemble",
+    out: Path,
+    families: dict[str, list[str]],
+    told: list[str],
 ) -> JsonObject:
     """Return what was fitted, for machines."""
     in_memory = hasattr(model, "estimators_")  # fitted one by one, they are in the store only
@@ -311,7 +318,7 @@ def _summary(
         "reference": None if training.reference is None else training.reference.about(),
         "labels": model.classes_.tolist() if model.task == "classification" else None,
         "failed_submodels": len(model.failures_) if in_memory else None,
-        "warnings": list(model.warnings_),
+        "warnings": [*told, *model.warnings_],
         "one_hot_families": families,
         "chosen": training.chosen,
     }
@@ -322,6 +329,7 @@ def _show(
     model: "Ensemble",
     out: Path,
     families: dict[str, list[str]],
+    told: list[str],
     how: str,
     trial: JsonObject | None,
 ) -> None:
@@ -329,8 +337,8 @@ def _show(
     from ..partition import as_units_toml
     from ..workflow import CHOSEN
 
-    for warning in model.warnings_:
-        print_warning(f"{warning}.")
+    for warning in [*told, *(f"{text}." for text in model.warnings_)]:
+        print_warning(warning)
     if len(model.partition_) == 1:
         print_warning(
             "One submodel sees all units, so no radius above 0 can be proven: a proof needs at "

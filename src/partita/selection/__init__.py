@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ._evaluation import LEAVE_OUT, PARTITION, Evaluation, Objective
     from ._fitted import search_offsets, search_rules
     from ._grid import Grid
+    from ._splits import training_order
 
 __all__ = ["Choice", "choose", "default_ensemble", "search_offsets", "search_rules", "sweep"]
 

@@ -371,9 +371,20 @@ class RowOrder:
     codes: Array | None = None
     in_runs: bool = False
 
-    def warnings(self, settled: Collection[object] = ()) -> list[str]:
-        """What to do about it; nothing of the ``settled`` columns, which are no sensors."""
+    def warnings(self, settled: Collection[object] = (), judged: bool = True) -> list[str]:
+        """What to do about it, also where no later rows are ``judged``.
+
+        Nothing is said of the ``settled`` columns, which are no sensors.
+        """
         found = []
+        if not judged and (self.alike or self.time is not None):
+            why = "Neighbouring rows resemble each other"
+            if self.time is not None:
+                why = f"Rows have an order in time (by {self.time!r})"
+            found.append(
+                f"{why}, so rows held out at random promise too much: partita choose judges by "
+                "later rows too."
+            )
         if self.looks_like_time is not None:
             found.append(
                 f"The column {self.looks_like_time!r} looks like a time. If the model is for later "
@@ -388,7 +399,7 @@ class RowOrder:
             found.append(
                 f"The column {self.group!r} looks as if it groups rows, and is probably not a "
                 "sensor: list it under ignore in units.toml, and judge by whole groups "
-                f"(--group {self.group})."
+                f"(partita choose --group {self.group})."
             )
         return found
 
@@ -418,28 +429,31 @@ def row_order(table: Table, y: Array, task: Task, ignored: Collection[object] = 
             values = _read(table, j)
             if values is None or (kind in (TEXT, None) and not _has_digits(values)):
                 continue
-            complete = not any(value is None or value != value for value in values.tolist())
-            if complete and (kind == TIME or _is_monotone(values)):
-                found = replace(found, time=name, rows=np.argsort(values, kind="stable"))
+            cells = values.tolist()
+            complete = not any(cell is None or cell != cell for cell in cells)
+            is_time = kind == TIME or (kind is None and values.dtype.kind == "f")  # of a frame
+            if complete and (is_time or _is_monotone(values)):
+                found = replace(found, time=name, rows=np.argsort(np.asarray(cells), kind="stable"))
             else:
                 found = replace(found, looks_like_time=name)
             break
     blocks = _blocks(table.n_rows)
     sample = found.rows[blocks]
-    strata, by_row, cells = _strata(y[sample], task), {}, {}
+    strata = _strata(y[sample], task)
+    by_row, sampled = {}, {}
     half = LOOK_AT_COLUMNS // 2
     for j in [*range(len(names))[:half], *range(len(names))[half:][-half:]]:
         column = _read(table, j)
         if column is not None:
             numbers = _numbers(column)
-            by_row[j], cells[j] = numbers[blocks], numbers[sample]
-    residuals = {j: one for j in cells if (one := _residual(cells[j], strata)) is not None}
+            by_row[j], sampled[j] = numbers[blocks], numbers[sample]
+    residuals = {j: one for j in sampled if (one := _residual(sampled[j], strata)) is not None}
     by_target = found.time is None and not task.label_counts(y) and _is_monotone(y)
     likeness, pairs = _likeness(
         [
             one
             for j, one in residuals.items()
-            if names[j] not in ignored and not _is_monotone(cells[j])
+            if names[j] not in ignored and not _is_monotone(sampled[j])
         ],
         np.argsort(strata, kind="stable"),
         strata,
@@ -462,7 +476,7 @@ def row_order(table: Table, y: Array, task: Task, ignored: Collection[object] = 
             in_runs.append((groups, j))
         elif groups >= LEAST_SCATTERED:
             others = [one for k, one in residuals.items() if k != j]
-            if _is_mark(cells[j], others, truth):
+            if _is_mark(sampled[j], others, truth):
                 scattered.append((groups, j))
     if not in_runs and not scattered:
         return found
