@@ -7,8 +7,10 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.datasets import load_wine
+from sklearn.naive_bayes import GaussianNB
 
-from partita import InputError, certify
+from partita import FeaturePartitionClassifier, InputError, certify
 from partita.certificates import Certificates, Counts, Silence, recounted
 from partita.rules import Median
 
@@ -54,6 +56,43 @@ def test_what_a_radius_counts_is_said_in_words():
     )
     empty = certify(np.zeros((0, 3, 2)), "plurality")
     assert repr(empty) == "Certificates(0 rows; counts submodels (3 in all))"
+
+
+@pytest.mark.parametrize("rows", [1, -1, slice(None, None, 2), [2, 0], VOTES[:, 0, 1] == 0, []])
+def test_rows_are_chosen_as_from_an_array(rows):
+    """All that is known of the others is left out: radii, silence, liars beside it, the index."""
+    X, y = load_wine(return_X_y=True, as_frame=True)
+    clf = FeaturePartitionClassifier(GaussianNB(), n_submodels=5).fit(X, y)
+    table = X.iloc[[3, 70, 150]].assign(alcohol=[np.nan, 12.0, np.nan])
+    whole = clf.certify(table, silent="detect")
+    kept = np.atleast_1d(np.arange(3)[rows])
+    some, alone = whole[rows], clf.certify(table.iloc[kept], silent="detect") if len(kept) else None
+    assert len(some) == len(kept)
+    assert some.to_frame(silence=True).equals(whole.to_frame(silence=True).iloc[kept])
+    if alone is not None:
+        assert some.to_frame(silence=True).equals(alone.to_frame(silence=True))
+        assert (str(some.silence), repr(some)) == (str(alone.silence), repr(alone))
+        assert np.array_equal(some.survives(1, 1), alone.survives(1, 1))
+        assert np.array_equal(some.survival(), alone.survival())
+
+
+def test_statements_around_the_truth_keep_their_own():
+    truth = np.array([2.5, 9.0])
+    proof = Median().certify([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], truth - 1, truth + 1)
+    about = replace(proof, truth=truth)
+    assert about[1].correct([9.0]).tolist() == [False]
+    assert about[:1].correct([2.5]).tolist() == [True]
+
+
+def test_rows_that_are_not_there_and_arrays_of_certificates_are_refused():
+    with pytest.raises(IndexError):
+        PROOF[3]
+    with pytest.raises(IndexError):
+        PROOF[np.array([True])]
+    with pytest.raises(
+        InputError, match=r"not an array: give one of theirs, such as proof\.radius"
+    ):
+        np.asarray(PROOF)
 
 
 class Cells(HTMLParser):

@@ -7,7 +7,7 @@ once, computed in float64 and used as they are: nothing may round them outwards.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from html import escape
 from typing import Any
 
@@ -185,6 +185,8 @@ class Certificates:
     Certificates(2 rows, radius 0 to 2, median 1; counts submodels (5 in all))
     >>> proof.prediction.tolist(), proof.radius.tolist(), proof.runner_up.tolist()
     ([0, 1], [2, 0], [1, 0])
+    >>> proof[proof.radius > 0]
+    Certificates(1 row, radius 2 to 2, median 2; counts submodels (5 in all))
     """
 
     prediction: Array
@@ -212,6 +214,30 @@ class Certificates:
 
     def __len__(self) -> int:
         return len(self.radius)
+
+    def __getitem__(self, rows: Any) -> "Certificates":
+        """Return the certificates of some rows: one, a slice, positions, or a mask."""
+        chosen = np.arange(len(self))[rows].reshape(-1)
+        silence, frontier = self.silence, self.frontier
+        if silence is not None:
+            names = ("units", "abstained", "radius", "without")
+            silence = replace(silence, **{name: getattr(silence, name)[chosen] for name in names})
+        return replace(
+            self,
+            prediction=self.prediction[chosen],
+            radius=self.radius[chosen],
+            runner_up=None if self.runner_up is None else self.runner_up[chosen],
+            truth=None if self.truth is None else self.truth[chosen],
+            index=None if self.index is None else self.index[chosen],
+            frontier=None if frontier is None else partial(_frontier_of_rows, frontier, chosen),
+            silence=silence,
+        )
+
+    def __array__(self, *_: object, **__: object) -> Array:
+        raise InputError(
+            "certificates are not an array: give one of theirs, such as proof.radius or "
+            "proof.prediction"
+        )
 
     def __repr__(self) -> str:
         note = f"; {self.note}" if self.note else ""
@@ -445,6 +471,10 @@ class Certificates:
     def _columns(self) -> dict[str, Array]:
         columns = {"prediction": self.prediction, "radius": self.radius}
         return columns if self.runner_up is None else columns | {"runner_up": self.runner_up}
+
+
+def _frontier_of_rows(frontier: Callable[[], Array], rows: Array) -> Array:
+    return np.asarray(frontier()[rows])
 
 
 def recounted(
