@@ -40,8 +40,8 @@ for row in open_rows[:5]:
 # %%
 # Two numbers say what such sets are worth: in how many rows the true label is one of the set (the
 # coverage), and how many labels it holds. The coverage rises with r only because the sets grow, so
-# neither means much without the other, nor without the rows whose set is the right label alone,
-# which is what certified accuracy counts.
+# neither means much without the other, nor without certified accuracy: the rows that are right and
+# proven to stay so.
 
 radii = range(7)
 curves = {}
