@@ -551,7 +551,7 @@ def _read(table: Table, j: int) -> Array | None:
     """A column, or None where it has no value or cannot be read."""
     try:
         return table.read([j])[0]
-    except InputError:
+    except (InputError, TypeError):  # a sparse table
         return None
 
 
