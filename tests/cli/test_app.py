@@ -1,5 +1,6 @@
 """The application: help, bad input in one sentence, Ctrl-C."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -87,10 +88,6 @@ BAD = {
     "not a model": ("certify taken test.parquet", "manifest.json is missing"),
     "no data": ("certify model nowhere.parquet", "data 'nowhere.parquet' does not exist"),
     "a column less": ("certify model less.csv", "lacks the column 'mean radius'"),
-    "a column more": (
-        "certify model more.csv",
-        "has the column 'extra', which the training table does not have",
-    ),
     "text where a number is needed": (
         "certify model text.csv",
         "row 1, column 'mean radius' holds 'abc' where a number is needed",
@@ -145,7 +142,7 @@ def desk(cancer, model, tmp_path, monkeypatch):
         Path(name).symlink_to(cancer / name)
     test = pd.read_csv(cancer / "test.csv")
     test.drop(columns="mean radius").to_csv("less.csv", index=False)
-    test.assign(extra=1).to_csv("more.csv", index=False)
+    test.assign(extra="new").to_csv("more.csv", index=False)
     test[:0].to_csv("none.csv", index=False)
     strange = test[:3].astype({"mean radius": object})
     strange.loc[1, "mean radius"] = "abc"
@@ -174,6 +171,17 @@ def test_bad_input_is_one_sentence_and_leaves_nothing(case, partita, desk):
     assert err.count("\n") == 1
     assert err.startswith("partita: ")
     assert sorted(path.name for path in desk.iterdir()) == before  # nothing is half-written
+
+
+def test_a_column_that_the_model_does_not_know_is_ignored_with_a_note(partita, desk):
+    code, told, error = partita("certify", "model", "more.csv", "--json")
+    assert code == 0
+    assert "ignored in 'more.csv', since the model does not know it: ['extra']" in error
+    found, expected = (
+        json.loads(told),
+        json.loads(partita("certify", "model", "test.parquet", "--json")[1]),
+    )
+    assert found["certified_accuracy"] == expected["certified_accuracy"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from partita.selection import sweep
 from .sweeps import NAIVE
 
 RIDGE = "sklearn.linear_model:Ridge"
-OF_A_FILE = {"fallback": None, "fit": None, "seconds": None}  # names of estimators, and the time
+OF_A_FILE = {"key": None, "fallback": None, "fit": None, "seconds": None}  # names, and the time
 
 
 def plain(found):

@@ -170,6 +170,25 @@ def test_what_does_not_go_together_is_refused(arguments, message):
         choose(**arguments, **REFERENCE)
 
 
+def test_a_validation_set_of_one_label_is_refused():
+    only = Y[1::2] == 1
+    with pytest.raises(InputError, match="the rows to judge by hold no label but 1, which a const"):
+        choose(*TRAIN, VALID[0][only], VALID[1][only], estimator=GaussianNB())
+
+
+def test_numbers_that_are_taken_for_labels_are_questioned():
+    A, b = load_diabetes(return_X_y=True)
+    few = {"estimator": GaussianNB(), "submodels": [3], "groups": [], "rules": ["plurality"]}
+    found = choose(A[::2], b[::2].round(-1), A[1::2], b[1::2].round(-1), **few)
+    boosting = found.ordinary[0]  # with labels of one row it cannot stop early
+    assert (boosting.options["estimator"], boosting.warnings) == ("HistGradientBoosting", [])
+    assert found.warnings[0].startswith("y holds 33 different numbers, which are taken for labels")
+    assert "y holds 33 different" in str(found)
+    assert choose(*TRAIN, *VALID, **few).warnings == []
+    with pytest.raises(InputError, match="y holds fractions"):
+        choose(A[::2], b[::2] + 0.5, A[1::2], b[1::2] + 0.5, **few)
+
+
 def test_too_few_units_are_refused_in_one_sentence():
     with pytest.raises(InputError, match="radius is 7, which needs at least 15 units, but there "):
         choose(*TRAIN, *VALID, radius=7, estimator=GaussianNB())

@@ -148,6 +148,11 @@ def test_another_score_does_not_fit_again(rare, tmp_path, monkeypatch):
     monkeypatch.setattr("partita.selection._search.fit_full_model", None)
     found = choose_file(training, grid, tmp_path / "s", Trial(NAIVE, want="recall:yes"))
     assert lines(found)[0]["score"] == found.settings[0].recall["yes"][0]
+    again = choose_file(training, grid, tmp_path / "s", Trial(NAIVE, want="certified"))
+    assert measured(again) == measured(found)  # from choice.json, after the search was finished
+    more = Grid(submodels=(5,), rules=("plurality",))
+    with pytest.raises(TypeError, match="not callable"):  # another setting is fitted
+        choose_file(training, more, tmp_path / "s", Trial(NAIVE))
 
 
 def test_results_go_and_come_back(tmp_path):

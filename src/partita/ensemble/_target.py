@@ -113,6 +113,13 @@ def classes_of(labels: Array) -> Array:
             "y mixes labels that cannot be sorted, such as texts and numbers: make them all one "
             "type"
         ) from exc
+    except ValueError as exc:
+        if getattr(labels, "dtype", np.dtype(object)).kind != "f":
+            raise
+        raise InputError(
+            "Unknown label type: y holds fractions. For numbers use the regressor, and give "
+            "tolerance or relative where something must count as right"
+        ) from exc
 
 
 def read_labels(ensemble: Estimator, y: Target) -> tuple[Array, Array]:

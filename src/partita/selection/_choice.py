@@ -38,6 +38,9 @@ COLUMNS = [  # of to_frame
 ]
 
 
+SHOWN = 8  # settings of a longer frontier, evenly spaced
+
+
 @dataclass(frozen=True, eq=False)
 class Choice:
     """Settings on validation rows, and the one that is recommended.
@@ -305,7 +308,11 @@ class Choice:
                 f"In % of {self.rows:,} rows, as they are and (r={radius}) whatever {radius} of "
                 f"the {self.counts} say"
             )
-            shown = dict.fromkeys([*self.frontier, *([best] if best else [])])
+            front = self.frontier
+            if len(front) > SHOWN:
+                few = np.linspace(0, len(front) - 1, SHOWN).round().astype(int)
+                front = [front[k] for k in few]
+            shown = dict.fromkeys([*front, *([best] if best else [])])
             for one in sorted(shown, key=self._shares, reverse=True):
                 lines.append(("0", one, one.fit_options + "  (recommended)" * (one is best)))
         lines.append(("any", None, f"always answering {answer_text(self.constant['answer'])}"))
@@ -443,6 +450,8 @@ class Choice:
                 "splits": {
                     kind: {
                         "split": one.about["split"],
+                        "key": one.about.get("key"),
+                        "ordinary": [model.as_dict() for model in one.ordinary],
                         "held_out_how": one.about["held_out_how"],
                         "rows": one.rows,
                         "one_model": one.one_model,

@@ -27,6 +27,7 @@ from ..errors import InputError
 from ..partition import Informed
 from ..tables import open_table, sha256_of
 from ..workflow import (
+    MOST_LABELS,
     ON_REFERENCE,
     ON_TRAINING,
     TASKS,
@@ -216,6 +217,8 @@ def choose(
         )
         return replace(found, row_warnings=told, about=kinds[kind][1])
 
+    if reference is None:
+        told = [*told, *_many_labels(array_of("y", y), task)]
     words = {kind: about.get("held_out_how", "") for kind, (_, about) in kinds.items()}
     return _by_each(words, judged, want, verbose)
 
@@ -277,6 +280,17 @@ def sweep(
     ['--submodels 3 --rule plurality', '--submodels 5 --rule plurality']
     """
     return choose(X, y, X_valid, y_valid, radius=None, **options)
+
+
+def _many_labels(y: Array, task: Task) -> list[str]:
+    """Question numbers that are taken for labels."""
+    n_labels = len(task.label_counts(y))
+    if y.dtype.kind not in "iuf" or n_labels <= MOST_LABELS:
+        return []
+    return [
+        f"y holds {n_labels} different numbers, which are taken for labels: if they are "
+        "quantities, give tolerance or relative."
+    ]
 
 
 Rows = tuple[TableLike, Array]
@@ -409,7 +423,8 @@ def choose_table(
             cache,
             verbose,
         )
-        about = facts | {"learnt_from": rows[0].train[0].n_rows, "held_out_how": rows[0].words}
+        about = facts | {"key": key, "learnt_from": rows[0].train[0].n_rows}
+        about["held_out_how"] = rows[0].words
         return replace(found, row_warnings=[*told, *rows[0].warnings()], about=about)
 
     found = _by_each(

@@ -183,6 +183,11 @@ class Candidate:
     ensemble: Estimator
     variants: list[Options]
 
+    def under(self, variant: Options, name: str) -> Options:
+        """Return a variant's options of ``partita fit``; ``name``: the submodels' own."""
+        behind = self.options.get("estimator", name)
+        return self.options | ({"fallback": behind} if "gate" in variant else {}) | variant
+
     def estimator(self, variant: Options, task: Task) -> Estimator:
         """Make the unfitted estimator that a variant stands for."""
         made = with_rule(self.ensemble, variant, task)

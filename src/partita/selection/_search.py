@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._support import Array, Estimator, TableLike, json_value, log, write_atomic
 from ..ensemble import failure_banner, fit_full_model
-from ..errors import EmptyProofWarning, InputError, SoundnessWarning
+from ..errors import EmptyProofWarning, InputError, SoundnessWarning, SubmodelWarning
 from ..partition import SHARED_ROWS
 from ..rules import Gated
 from ..workflow import ON_TRAINING, TASKS, CertifiedTable, Task, ordinary_estimators
@@ -78,6 +79,27 @@ class ResultCache:
             return None
         return [Evaluation(**one, estimator=None) for one in stored["found"]]
 
+    @cached_property
+    def finished(self) -> dict[str, Evaluation]:
+        """The results of a finished search of the same key, by their options."""
+        try:
+            stored = json.loads((self.folder / "choice.json").read_bytes())
+            kinds = [stored, *stored["splits"].values()]
+            same = next(kind for kind in kinds if kind["key"] == self.key)
+            names = Evaluation.__dataclass_fields__.keys() - {"estimator"}
+            return {
+                json.dumps(one["options"]): Evaluation(**{k: one[k] for k in names}, estimator=None)
+                for one in [*same["settings"], *same["ordinary"]]
+            }
+        except (
+            OSError,
+            ValueError,
+            KeyError,
+            TypeError,
+            StopIteration,
+        ):  # there is none, or of something else
+            return {}
+
     def write(self, number: int, candidate: Candidate, found: list[Evaluation]) -> None:
         """Store a candidate's results."""
         self.check()
@@ -132,7 +154,13 @@ def search(
     task = TASKS[first.partition.task]
     task.check_tolerance(*tolerances, needed=True)
     objective = Objective.parse(want, task.name, task.label_counts(first.train[1]))
-    objective.check_labels(task.label_counts(first.valid[1]))
+    held = task.label_counts(first.valid[1])
+    if len(held) == 1:
+        raise InputError(
+            f"the rows to judge by hold no label but {next(iter(held))!r}, which a constant gets "
+            "right: give rows of several labels, or hold out others"
+        )
+    objective.check_labels(held)
     units = clone(first.partition).units_of(first.train[0])
     n_units = len(units)
     if radius is not None and n_units < 2 * radius + 1:
@@ -153,13 +181,17 @@ def search(
             *candidates(
                 grid, variants, one.partition, one.leave_out, n_units, radius, task, one.train[0]
             ),
-            *_ordinary(one.partition, task),
+            *_ordinary(one.partition, task, one.train[1]),
         ]
         for one in splits
     ]
     settings: list[Evaluation] = []
     for number, same in enumerate(zip(*every, strict=True), start=1):
         known = None if cache is None else cache.read(number, same[0])
+        if known is None and cache is not None:
+            keys = [json.dumps(same[0].under(one, estimator)) for one in same[0].variants]
+            known = [cache.finished[key] for key in keys if key in cache.finished]
+            known = known if len(known) == len(keys) else None
         if verbose:
             before = "" if known is None else ", finished by an earlier run"
             learner = same[0].options.get("estimator", "")
@@ -187,7 +219,7 @@ def search(
     )
 
 
-def _ordinary(partition: Estimator, task: Task) -> Iterator[Candidate]:
+def _ordinary(partition: Estimator, task: Task, y: Array) -> Iterator[Candidate]:
     """Yield ordinary models of the whole table, and the user's own, as partitions of one part.
 
     Labels are also decided with their shares divided out, as suits their mean recall.
@@ -196,7 +228,7 @@ def _ordinary(partition: Estimator, task: Task) -> Iterator[Candidate]:
     even: list[Options] = [] if task.name == "regression" else [{"margin": 0.0, "prior": 1.0}]
     settings = {"n_submodels": 1, "partition": "random", "on_failure": "vote"}
     settings |= {"strict": False, "verbose": 0}
-    named = {name: (one, plain + even) for name, one in ordinary_estimators(task).items()}
+    named = {name: (one, plain + even) for name, one in ordinary_estimators(task, y).items()}
     if (own := partition.estimator) is not None:
         last = own.steps[-1][1] if hasattr(own, "steps") else own
         named.setdefault(type(last).__name__, (own, plain))
@@ -249,6 +281,8 @@ class _Judge:
         """Fit a candidate once, and judge every variant of it."""
         started = time.perf_counter()
         with _without_warnings_of_trials():
+            if candidate.method == ONE_MODEL:  # it is left out
+                warnings.simplefilter("ignore", SubmodelWarning)
             model = clone(candidate.ensemble).fit(*self.split.train)
         seconds = time.perf_counter() - started
         table, truth = self.split.valid
@@ -256,9 +290,7 @@ class _Judge:
         failed = failure_banner(len(model.failures_), len(model.estimators_))
         found = []
         for number, variant in enumerate(candidate.variants):
-            behind = candidate.options.get("estimator", self.name)
-            gated: Options = {"fallback": behind} if "gate" in variant else {}
-            options = candidate.options | gated | variant
+            options = candidate.under(variant, self.name)
             judged = self._under(certified, variant, number > 0)
             proof = judged.against_truth.proof
             assert proof is not None

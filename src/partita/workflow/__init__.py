@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from ._fit_parquet import fit_parquet, fit_training
     from ._foreign_models import foreign_model
-    from ._schema import TASKS, Task
+    from ._schema import MOST_LABELS, TASKS, Task
     from ._stored_model import (
         BEFOREHAND,
         CHOSEN,

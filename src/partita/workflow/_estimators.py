@@ -93,17 +93,22 @@ def named_fallback(name: str, task: Task) -> Estimator:
     return named_estimator(chosen_name(name, "partition"), task)
 
 
-def ordinary_estimators(task: Task) -> dict[str, Estimator]:
-    """Return ordinary models of any table by name: what a proof costs is measured against them."""
+def ordinary_estimators(task: Task, y: Array) -> dict[str, Estimator]:
+    """Return ordinary models of any table by name: what a proof costs is measured against them.
+
+    Boosting stops early where the target y has enough rows of every label to judge by.
+    """
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     numbers = task.name == "regression"
     boosting = HistGradientBoostingRegressor if numbers else HistGradientBoostingClassifier
     trees = TableTreesRegressor if numbers else TableTreesClassifier
+    counts = task.label_counts(y).values()
+    stops = min(counts, default=2) >= 2 and len(y) >= 10 * max(2, len(counts))
     linear = Ridge() if numbers else LogisticRegression(max_iter=1000)
     return {
         "HistGradientBoosting": make_pipeline(
-            _Encoded(), boosting(max_iter=300, early_stopping=True)
+            _Encoded(), boosting(max_iter=300 if stops else 100, early_stopping=stops)
         ),
         "ExtraTrees": trees(n_estimators=200),
         type(linear).__name__: make_pipeline(_Encoded(True), _numbers(), linear),

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from .._support import Array, Estimator, JsonObject, PathLike
+from .._support import Array, Estimator, JsonObject, PathLike, log
 from ..ensemble import (
     FeaturePartitionClassifier,
     FeaturePartitionRegressor,
@@ -272,11 +272,12 @@ class Schema:
         }
         if absent:
             file = CompletedFile(file, absent)
-        advice = "add it" if may_lack is None else SILENT_ADVICE
-        self._check_names(file, argument, needs_target, advice)
+        self._check_names(file, argument, needs_target, may_lack is not None)
         return file
 
-    def _check_names(self, file: File, argument: str, needs_target: bool, advice: str) -> None:
+    def _check_names(self, file: File, argument: str, needs_target: bool, predicts: bool) -> None:
+        """Refuse a table that lacks a column, or has others where it is not about predicting."""
+        advice = SILENT_ADVICE if predicts else "add it"
         needed = [*self.kinds, *([self.target] if needs_target and self.target else [])]
         missing = next((name for name in needed if name not in file.names), None)
         if missing is not None:
@@ -285,10 +286,12 @@ class Schema:
                 f"table has: {file.advice or advice}"
             )
         known = {*self.kinds, *self.ignore, self.target}
-        extra = next((name for name in file.names if name not in known), None)
-        if extra is not None:
+        extra = [name for name in file.names if name not in known]
+        if extra and predicts:
+            log(f"ignored in {str(file.path)!r}, since the model does not know it: {extra}")
+        elif extra:
             raise InputError(
-                f"{argument} {str(file.path)!r} has the column {extra!r}, which the training "
+                f"{argument} {str(file.path)!r} has the column {extra[0]!r}, which the training "
                 "table does not have: leave it out"
             )
 
