@@ -11,6 +11,7 @@ from sklearn.utils import shuffle
 
 from partita import FeaturePartitionClassifier
 from partita.attacks import audit
+from partita.ensemble import TableBoostingClassifier
 
 MODELS = {"breast cancer": (load_breast_cancer, 400, 11), "digits": (load_digits, 1200, 13)}
 LARGEST = 5
@@ -25,7 +26,8 @@ def main() -> None:
     print("|" + "---|" * (LARGEST + 3))
     for name, (load, n_train, submodels) in MODELS.items():
         X, y = shuffle(*load(return_X_y=True), random_state=0)
-        clf = FeaturePartitionClassifier(n_submodels=submodels).fit(X[:n_train], y[:n_train])
+        clf = FeaturePartitionClassifier(TableBoostingClassifier(), n_submodels=submodels)
+        clf.fit(X[:n_train], y[:n_train])
         found = audit(clf, X[n_train:], y[n_train:], X[:n_train], y[:n_train])
         lines = {line.r: line for line in found.lines if line.attack == "evasion"}
         shares = "".join(

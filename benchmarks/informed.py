@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.model_selection import train_test_split
 
 from partita import FeaturePartitionClassifier, FeaturePartitionRegressor, Informed
+from partita.ensemble import TableBoostingClassifier, TableBoostingRegressor
 from partita.metrics import certified_accuracy
 from partita.rules import Median, Tournament
 
@@ -40,9 +41,13 @@ def shares(X, y, n_submodels, n_reference, bounds, seed):
     for partition in ("random", Informed(*trusted), Informed(*trusted, exchanges=EXCHANGES)):
         settings = {"n_submodels": n_submodels, "partition": partition, "random_state": seed}
         model = (
-            FeaturePartitionRegressor(rule=Median(stretch=1.3), **settings)
+            FeaturePartitionRegressor(
+                TableBoostingRegressor(), rule=Median(stretch=1.3), **settings
+            )
             if bounds
-            else FeaturePartitionClassifier(rule=Tournament(margin=0.0, prior=0.0), **settings)
+            else FeaturePartitionClassifier(
+                TableBoostingClassifier(), rule=Tournament(margin=0.0, prior=0.0), **settings
+            )
         )
         model.fit(X.iloc[train], y[train])
         proof = (

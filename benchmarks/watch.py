@@ -36,6 +36,7 @@ from sklearn.datasets import load_digits
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier
+from partita.ensemble import TableBoostingClassifier
 from partita.watch import Watcher, watch
 from partita.watch._evidence import evidence
 from partita.watch._rates import rates_of
@@ -66,7 +67,7 @@ def gas_model(folder):
     early = rng.permutation(np.flatnonzero(table["batch"] <= 2))
     train, clean = early[: len(early) // 2], early[len(early) // 2 :]
     model = FeaturePartitionClassifier(
-        n_submodels=16, units=[name.split()[0] for name in columns]
+        TableBoostingClassifier(), n_submodels=16, units=[name.split()[0] for name in columns]
     ).fit(table.loc[train, columns], labels[train])
     return table, columns, labels, model, clean, rng
 
@@ -185,9 +186,9 @@ def beijing(folder):
     year = np.digitize(np.arange(len(X)), [8760, 2 * 8760])
     ids = [name.rsplit(" ", 1)[0] for name in X.columns]
     train = np.flatnonzero((year == 0) & known)[::2]
-    model = FeaturePartitionClassifier(n_submodels=12, units=ids, trusted=("hour", "month")).fit(
-        X.iloc[train], y[train]
-    )
+    model = FeaturePartitionClassifier(
+        TableBoostingClassifier(), n_submodels=12, units=ids, trusted=("hour", "month")
+    ).fit(X.iloc[train], y[train])
     later = np.flatnonzero(year >= 1)
     ballots = np.full((len(X), 12, len(model.classes_)), np.nan, dtype=np.float32)
     ballots[later] = model.ballots(X.iloc[later])

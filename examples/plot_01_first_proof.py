@@ -10,7 +10,7 @@ the prediction provably stays the same.
 
 # %%
 # The data are 569 tumours, each described by 30 measured columns. Any scikit-learn classifier can
-# be used for the submodels; without one, partita uses gradient-boosted trees.
+# be used for the submodels; without one, partita uses boosted and randomized trees.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer

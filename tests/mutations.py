@@ -583,6 +583,13 @@ BUGS = [
         ("tests/ensemble/test_table_estimators.py",),
     ),
     Bug(
+        "blend: the randomized trees do not count",
+        "ensemble/_table_estimators.py",
+        "boosted + np.log(np.maximum(shares, LEAST_SHARE))",
+        "boosted + np.log(np.maximum(0 * shares, LEAST_SHARE))",
+        ("tests/ensemble/test_table_estimators.py",),
+    ),
+    Bug(
         "trees: seeds are forgotten",
         "ensemble/_table_estimators.py",
         "rng = check_random_state(self.random_state)",

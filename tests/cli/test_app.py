@@ -61,7 +61,7 @@ BAD = {
     "wrong margin": ("fit train.csv --target diagnosis --margin -1 --out m", "margin is -1.0"),
     "unknown estimator": (
         "fit train.csv --target diagnosis --estimator forest --out m",
-        "give one of hgb, trees, lightgbm, logistic",
+        "give one of blend, hgb, trees, lightgbm, logistic",
     ),
     "no such module": (
         "fit train.csv --target diagnosis --estimator no:Thing --out m",

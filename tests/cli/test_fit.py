@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from partita import FeaturePartitionClassifier, store
-from partita.ensemble import TableBoostingClassifier, TableTreesClassifier
+from partita.ensemble import TableBlendClassifier, TableBoostingClassifier, TableTreesClassifier
 from partita.partition._units_file import as_units_toml, one_hot_families
 from partita.selection import default_ensemble
 from partita.tables import open_table
@@ -21,7 +21,9 @@ from partita.tables import open_table
 from .tables import NAIVE, NINE
 
 
-@pytest.mark.parametrize("estimator", ["hgb", "trees", "lightgbm", "logistic", "mine:make"])
+@pytest.mark.parametrize(
+    "estimator", ["blend", "hgb", "trees", "lightgbm", "logistic", "mine:make"]
+)
 def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("mine.py").write_text(
@@ -46,8 +48,9 @@ def test_estimators_take_texts_and_missing_values(estimator, partita, tmp_path, 
     ("options", "name", "cls"),
     [
         ([], "trees", TableTreesClassifier),
-        (["--submodels", "3"], "hgb", TableBoostingClassifier),
-        (["--fallback", "auto", "--gate", "1"], "hgb", TableBoostingClassifier),
+        (["--submodels", "3"], "blend", TableBlendClassifier),
+        (["--submodels", "3", "--estimator", "hgb"], "hgb", TableBoostingClassifier),
+        (["--fallback", "auto", "--gate", "1"], "blend", TableBlendClassifier),
         (["--estimator", "trees"], "trees", TableTreesClassifier),
         (["--method", "leave-out"], "trees", TableTreesClassifier),
         (["--method", "leave-out", "--estimator", "hgb"], "hgb", TableBoostingClassifier),
@@ -63,7 +66,7 @@ def test_every_method_has_its_default_estimator(options, name, cls, partita, tmp
     about = store.manifest(tmp_path / "m")["about"]
     assert about["estimator"] == name  # not "auto": a report should say what it is
     if "--fallback" in options:
-        assert (about["fallback"], type(model.fallback_model_)) == ("hgb", TableBoostingClassifier)
+        assert (about["fallback"], type(model.fallback_model_)) == ("blend", TableBlendClassifier)
 
 
 def test_rules_and_their_settings(partita, cancer, tmp_path):

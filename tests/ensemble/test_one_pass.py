@@ -19,8 +19,6 @@ from partita import (
     SubmodelWarning,
 )
 from partita.ensemble import (
-    TableBlendClassifier,
-    TableBlendRegressor,
     TableBoostingClassifier,
     TableTreesClassifier,
     _one_pass,
@@ -66,11 +64,6 @@ MODELS = {
     "partition": lambda labels: (
         FeaturePartitionClassifier if labels else FeaturePartitionRegressor
     )(n_submodels=4, random_state=0),
-    "blend": lambda labels: (
-        FeaturePartitionClassifier(TableBlendClassifier(5, 5), n_submodels=4, random_state=0)
-        if labels
-        else FeaturePartitionRegressor(TableBlendRegressor(5, 5), n_submodels=4, random_state=0)
-    ),
     "overlap": lambda labels: (FeaturePartitionClassifier if labels else FeaturePartitionRegressor)(
         n_submodels=4, spread=2, random_state=0
     ),

@@ -130,14 +130,14 @@ def test_stored_trees_cannot_look_beyond_the_encoded_columns(estimator):
 
 def test_the_default_ensemble_learns_a_table_as_it_comes():
     clf = FeaturePartitionClassifier().fit(FRAME, WORDS)
-    assert isinstance(clf.estimators_[0], TableBoostingClassifier)
+    assert isinstance(clf.estimators_[0], TableBlendClassifier)
     assert clf.score(FRAME, WORDS) > 0.55
     assert set(clf.certify(FRAME).prediction) <= {"low", "mid", "high"}
 
 
-def test_the_default_ensemble_of_numbers_boosts_trees():
+def test_the_default_ensemble_of_numbers_blends_trees():
     reg = FeaturePartitionRegressor().fit(FRAME, FRAME["size"].fillna(0.0))
-    assert isinstance(reg.estimators_[0], TableBoostingRegressor)
+    assert isinstance(reg.estimators_[0], TableBlendRegressor)
 
 
 X, Y = load_wine(return_X_y=True)
@@ -322,6 +322,17 @@ def test_they_are_the_default_members():
     assert clf.score(FRAME, WORDS) > 0.9
     reg = LeaveOutRegressor(n_groups=4).fit(FRAME, FRAME["count"])
     assert {type(member) for member in reg.estimators_} == {TableTreesRegressor}
+
+
+def test_members_with_other_leaves_have_as_many_trees_as_the_default():
+    def sizes(estimator):
+        members = LeaveOutClassifier(estimator, n_groups=8).fit(X, Y).estimators_
+        return sorted(len(member.trees_.roots) for member in members)
+
+    default = sizes(None)
+    assert default[0] < default[-1] == 50  # a model is the mean of several members
+    assert sizes(TableTreesClassifier(min_samples_leaf=4)) == default
+    assert set(sizes(TableTreesClassifier(5))) == {5}
 
 
 def test_one_model_of_masked_rows_stands_for_all_members():

@@ -153,7 +153,11 @@ def test_ridge_learns_numbers_from_numbers_texts_and_gaps(tmp_path):
             "value",
             "estimator 'logistic' is for labels, and the target holds numbers: use ridge",
         ),
-        ("forest", "label", "give one of hgb, trees, lightgbm, logistic, ridge, auto, or your own"),
+        (
+            "forest",
+            "label",
+            "give one of blend, hgb, trees, lightgbm, logistic, ridge, auto, or your own",
+        ),
     ],
 )
 def test_estimators_for_other_targets(name, target, message, tmp_path):

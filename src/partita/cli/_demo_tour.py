@@ -109,10 +109,10 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
             print_line(f"  $ {command}")
     training = open_training(train, stop.target)
     choose_file(training, Grid(submodels=stop.sweep), folder, Trial(relative=stop.relative))
-    fitted = training.ensemble("hgb", training.task.rule(None), stop.submodels, 0)
+    fitted = training.ensemble("blend", training.task.rule(None), stop.submodels, 0)
     fitted.fit(training.table, training.y)
     fitted.full_model_ = fit_full_model(fitted, training.table, training.y)
-    save(fitted, model, training.about("hgb", model=fitted))
+    save(fitted, model, training.about("blend", model=fitted))
     certified = certify_file(model, test, relative=stop.relative, verbose=0)
     write_report(certified, report, folder, stop.title)
     proofs = {

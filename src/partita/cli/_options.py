@@ -32,8 +32,8 @@ Estimator = Annotated[
     str,
     typer.Option(
         help="What each submodel is: hgb (boosted trees), trees (extremely randomized ones; "
-        "trees-2, trees-4: with as many rows a leaf), lightgbm, logistic, ridge, or your own as "
-        "module:Class. auto: hgb, or trees for models that leave units out."
+        "trees-2, trees-4: with as many rows a leaf), blend (both), lightgbm, logistic, ridge, or "
+        "your own as module:Class. auto: blend, or trees for models that leave units out."
     ),
 ]
 Seed = Annotated[int, typer.Option(help="Decides the partition and every submodel's seed.", min=0)]

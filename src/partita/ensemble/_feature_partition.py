@@ -10,7 +10,7 @@ from .._support import Array, Estimator
 from ..partition import Columns, Overlap, Partition, choose_partition
 from ..rules import Rule, named_rule
 from ._base import Ensemble
-from ._table_estimators import TableBoostingClassifier, TableBoostingRegressor
+from ._table_estimators import TableBlendClassifier, TableBlendRegressor
 from ._tasks import CURE, LabelEnsemble, ValueEnsemble
 
 
@@ -60,8 +60,8 @@ class FeaturePartitionClassifier(LabelEnsemble, PartitionEnsemble):
     estimator : estimator, optional
         A scikit-learn classifier or Pipeline, cloned for every submodel. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
-        gradient boosting that reads tables with texts and missing values
-        (:class:`partita.ensemble.TableBoostingClassifier`).
+        boosted and randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableBlendClassifier`).
     n_submodels : int or "auto", default="auto"
         How many submodels there are. "auto": 21, or the largest odd number of units below that.
     partition : str, Partition, Informed or list of lists of columns, default="random"
@@ -153,7 +153,7 @@ class FeaturePartitionClassifier(LabelEnsemble, PartitionEnsemble):
     ('columns', True)
     """
 
-    _default_estimator: ClassVar[Estimator] = TableBoostingClassifier
+    _default_estimator: ClassVar[Estimator] = TableBlendClassifier
     _other_task: ClassVar[str] = "FeaturePartitionRegressor"
     _parameter_constraints: ClassVar[dict[str, object]] = {
         **PartitionEnsemble._parameter_constraints,
@@ -213,8 +213,8 @@ class FeaturePartitionRegressor(ValueEnsemble, PartitionEnsemble):
     estimator : estimator, optional
         A scikit-learn regressor or Pipeline, cloned for every submodel. Preprocessing belongs
         inside it: a scaler or encoder fitted on the whole table would void the proof. By default
-        gradient boosting that reads tables with texts and missing values
-        (:class:`partita.ensemble.TableBoostingRegressor`).
+        boosted and randomized trees that read tables with texts and missing values
+        (:class:`partita.ensemble.TableBlendRegressor`).
     n_submodels : int or "auto", default="auto"
         How many submodels there are. "auto": 21, or the largest odd number of units below that.
     partition : str, Partition, Informed or list of lists of columns, default="random"
@@ -293,7 +293,7 @@ class FeaturePartitionRegressor(ValueEnsemble, PartitionEnsemble):
     True
     """
 
-    _default_estimator: ClassVar[Estimator] = TableBoostingRegressor
+    _default_estimator: ClassVar[Estimator] = TableBlendRegressor
     _other_task: ClassVar[str] = "FeaturePartitionClassifier"
 
     def __init__(

@@ -112,14 +112,13 @@ class LeaveOutEnsemble(Ensemble):
             )
 
     def _member_settings(self) -> dict[str, object]:
-        """Return fewer trees for the default members, where a model is the mean of several."""
-        if self.estimator is not None or self.training == "trusted":
+        """Return fewer trees for members like the default, where a model is the mean of several."""
+        member = self.unfitted_submodel()
+        if type(member) is not self._default_estimator or self.training == "trusted":
             return {}
         smallest_pool = int(np.diff(self.partition_.pools()[0]).min())
-        alone = self._default_estimator().n_estimators
-        return {
-            "n_estimators": max(FEWEST_TREES, min(alone, -(-self._model_trees // smallest_pool)))
-        }
+        enough = max(FEWEST_TREES, -(-self._model_trees // smallest_pool))
+        return {"n_estimators": min(member.n_estimators, enough)}
 
     def _choose_sets(self, columns: Columns, seed: int) -> LeaveOut:
         given = not isinstance(self.partition, str) and not hasattr(self.partition, "deal")

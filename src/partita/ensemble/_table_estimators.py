@@ -3,8 +3,8 @@
 Numbers, texts and missing values are accepted. Every column is encoded on its own, by what training
 showed of it: nothing here may depend on other columns or on the batch that a row comes in.
 
-Partitions have histogram gradient boosting by default (docs/results/default-estimator.md says why,
-and why these sizes). Members that leave groups out learn from nearly the same columns and must
+Partitions blend boosted and randomized trees by default (docs/results/default-estimator.md says
+why, and why these sizes). Members that leave groups out learn from nearly the same columns and must
 agree for a proof, and trees that are split at random and averaged agree more often than boosted
 ones (docs/results/leave-out-defaults.md).
 """
@@ -188,7 +188,7 @@ class _TableBoosting(TableEstimator):
 
 
 class TableBoostingClassifier(TableLabels, _TableBoosting):
-    """Classify the rows of a table with gradient-boosted trees, the default submodel.
+    """Classify the rows of a table with gradient-boosted trees.
 
     Numbers, booleans and dates become floats. Texts and categories become codes for the most
     frequent 254 of a column; rarer ones, and those not seen in training, count as missing.
@@ -215,7 +215,7 @@ class TableBoostingClassifier(TableLabels, _TableBoosting):
 
     See Also
     --------
-    partita.FeaturePartitionClassifier : The ensemble that uses it.
+    TableBlendClassifier : Boosted and randomized trees, the default of partitions.
 
     Examples
     --------
@@ -264,7 +264,7 @@ class TableBoostingClassifier(TableLabels, _TableBoosting):
 
 
 class TableBoostingRegressor(TableValues, _TableBoosting):
-    """Predict numbers from the rows of a table with gradient-boosted trees, the default submodel.
+    """Predict numbers from the rows of a table with gradient-boosted trees.
 
     Numbers, booleans and dates become floats. Texts and categories become codes for the most
     frequent 254 of a column; rarer ones, and those not seen in training, count as missing.
@@ -289,7 +289,7 @@ class TableBoostingRegressor(TableValues, _TableBoosting):
 
     See Also
     --------
-    partita.FeaturePartitionRegressor : The ensemble that uses it.
+    TableBlendRegressor : Boosted and randomized trees, the default of partitions.
 
     Examples
     --------
@@ -338,7 +338,7 @@ def _softmax(sums: Array) -> Array:
 
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_SEEN = 1e300  # beyond, differences of float64 values would overflow
-MOST_ROWS = 10_000  # that a randomized tree of a blend learns from
+MOST_ROWS = 5_000  # that a randomized tree of a blend learns from
 LEAST_SHARE = 1e-3  # of a class among randomized trees
 
 
@@ -436,7 +436,7 @@ class TableTreesClassifier(TableLabels, _TableTrees):
     See Also
     --------
     partita.LeaveOutClassifier : The ensemble that uses it.
-    TableBoostingClassifier : Boosted trees, the default of partitions.
+    TableBlendClassifier : Boosted and randomized trees, the default of partitions.
 
     Examples
     --------
@@ -517,7 +517,7 @@ class TableTreesRegressor(TableValues, _TableTrees):
     See Also
     --------
     partita.LeaveOutRegressor : The ensemble that uses it.
-    TableBoostingRegressor : Boosted trees, the default of partitions.
+    TableBlendRegressor : Boosted and randomized trees, the default of partitions.
 
     Examples
     --------
@@ -620,7 +620,7 @@ class _TableBlend(TableEstimator):
 
 
 class TableBlendClassifier(TableLabels, _TableBlend):
-    """Classify the rows of a table with boosted trees and with extremely randomized ones.
+    """Classify the rows of a table with boosted and randomized trees, the default submodel.
 
     The class probabilities of both are combined by their geometric mean. Columns are read as by
     :class:`TableBoostingClassifier`.
@@ -630,7 +630,7 @@ class TableBlendClassifier(TableLabels, _TableBlend):
     n_boosted : int, default=50
         How many trees are boosted (for more than two classes, per class).
     n_randomized : int, default=50
-        How many randomized trees are grown, each on at most 10,000 rows.
+        How many randomized trees are grown, each on at most 5,000 rows.
     min_samples_leaf : int, default=4
         How many training rows a leaf of a randomized tree holds at least.
     random_state : int, optional
@@ -645,7 +645,7 @@ class TableBlendClassifier(TableLabels, _TableBlend):
 
     See Also
     --------
-    partita.FeaturePartitionClassifier : The ensemble that it is made for.
+    partita.FeaturePartitionClassifier : The ensemble that uses it.
     TableBoostingClassifier, TableTreesClassifier : The two alone.
 
     Examples
@@ -673,16 +673,16 @@ class TableBlendClassifier(TableLabels, _TableBlend):
 
 
 class TableBlendRegressor(TableValues, _TableBlend):
-    """Predict numbers from the rows of a table: the mean of boosted and of randomized trees.
+    """Predict numbers from the rows of a table with boosted and randomized trees.
 
-    Columns are read as by :class:`TableBoostingRegressor`.
+    The default submodel: the mean of both. Columns are read as by :class:`TableBoostingRegressor`.
 
     Parameters
     ----------
     n_boosted : int, default=50
         How many trees are boosted.
     n_randomized : int, default=50
-        How many randomized trees are grown, each on at most 10,000 rows.
+        How many randomized trees are grown, each on at most 5,000 rows.
     min_samples_leaf : int, default=4
         How many training rows a leaf of a randomized tree holds at least.
     random_state : int, optional
@@ -695,7 +695,7 @@ class TableBlendRegressor(TableValues, _TableBlend):
 
     See Also
     --------
-    partita.FeaturePartitionRegressor : The ensemble that it is made for.
+    partita.FeaturePartitionRegressor : The ensemble that uses it.
     TableBoostingRegressor, TableTreesRegressor : The two alone.
 
     Examples

@@ -1,4 +1,4 @@
-"""Estimators by name, for the command line: hgb, trees, lightgbm, logistic, ridge, module:Class.
+"""Estimators by name, for the command line: blend, hgb, trees, lightgbm, ..., module:Class.
 
 They take a frame of floats and texts with missing values, as it comes from a file. An estimator's
 structure is the same whatever the columns hold: what one column holds must not change how the
@@ -24,6 +24,8 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
 from .._support import Array, Estimator, TableLike, require
 from ..ensemble import (
+    TableBlendClassifier,
+    TableBlendRegressor,
     TableBoostingClassifier,
     TableBoostingRegressor,
     TableTreesClassifier,
@@ -34,8 +36,9 @@ from ..tables import apply_codes, learn_codes, sha256_of, table_columns
 from ._schema import TASKS, Task
 
 AUTO = "auto"  # the ensemble's own default
-DEFAULTS = {"partition": "hgb", "leave-out": "trees"}  # what that is, by method
+DEFAULTS = {"partition": "blend", "leave-out": "trees"}  # what that is, by method
 FOR_TABLES = {  # for labels, and for numbers
+    "blend": (TableBlendClassifier, TableBlendRegressor),
     "hgb": (TableBoostingClassifier, TableBoostingRegressor),
     "trees": (TableTreesClassifier, TableTreesRegressor),
 }
@@ -70,7 +73,7 @@ def named_estimator(name: str, task: Task, of_frames: bool = True) -> Estimator:
             other = next(linear for linear, its_task in LINEAR.items() if its_task == task.name)
             raise InputError(
                 f"estimator {name!r} is for {TASKS[LINEAR[name]].holds}, and the target holds "
-                f"{task.holds}: use {other}, hgb, trees, lightgbm or module:Class"
+                f"{task.holds}: use {other}, blend, hgb, trees, lightgbm or module:Class"
             )
         linear = LogisticRegression(max_iter=1000) if name == "logistic" else Ridge()
         return make_pipeline(_numbers_and_texts() if of_frames else _numbers(), linear)
