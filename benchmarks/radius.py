@@ -1,4 +1,4 @@
-"""Method and size by a rule on counts: labels lose 2.2 points at r = 1, with 21 submodels 9.7.
+"""Method and size by a rule on counts: labels lose 1.9 points at r = 1, with 21 submodels 11.4.
 
     python benchmarks/radius.py                              # print the tables of the page
     python benchmarks/radius.py --run --data FOLDER [--tables gas meats] [--seeds 0 1]

@@ -451,7 +451,7 @@ def test_a_default_says_what_it_keeps(partita, tmp_path):
     code, out, err = partita(*given)
     assert code == 0, err
     shown = " ".join(out.split())
-    assert "(by rule for r = 1 and 6 units; --method, --submodels override)" in shown
+    assert "(leave-out, by rule for r = 1 and 6 units; --method, --submodels, --groups" in shown
     assert "On 100 rows, by a trial that learnt from 200 others: right in " in shown
     assert "WARNING" in shown
     assert "partita choose DATA --target COLUMN --radius 1" in shown

@@ -97,7 +97,7 @@ def test_a_trial_says_what_rows_it_did_not_see_lose(tmp_path):
     for name in "abcde":
         frame[name] = signal + 0.1 * rng.normal(size=600)
     found = try_default(_table(frame, tmp_path), model, 1)
-    assert min(found["certified"], found["one_model"]) > 0.9 > found["constant"]
+    assert min(found["certified"], found["ordinary"]) > 0.9 > found["constant"]
     assert found["warnings"] == []
 
 
@@ -105,7 +105,7 @@ def test_numbers_are_judged_without_a_tolerance(tmp_path):
     frame = load_diabetes(as_frame=True).frame
     training = _table(frame, tmp_path)
     found = try_default(training, LeaveOutRegressor(n_groups=10, max_models=45), 1)
-    assert 0 < found["one_model"] < found["now"] < found["certified"]
+    assert 0 < found["ordinary"] < found["now"] < found["certified"]
     assert f"half of the predictions within {found['now']:.4g}" in found["sentence"]
     assert (found["certified"] >= found["constant"]) == bool(found["warnings"])
 

@@ -233,7 +233,8 @@ def fit(
         facts = {"method": method, "radius": wanted, "by_rule": by_rule, "trial": trial}
         options.print_json(_summary(training, model, out, families, told) | facts)
     else:
-        how = f" (by rule for r = {wanted} and {n_units} units; --method, --submodels override)"
+        how = f" ({method}, by rule for r = {wanted} and {n_units} units; --method, --submodels, "
+        how += "--groups override it)"
         _show(training, model, out, families, told, how * by_rule, trial)
 
 

@@ -10,11 +10,18 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
-from .._support import Estimator, JsonObject, TableLike, check_whole, percent
-from ..ensemble import fit_full_model
+from .._support import Array, Estimator, JsonObject, TableLike, check_whole, percent
+from ..ensemble import fit_full_model, full_predictions
 from ..errors import InputError
 from ..tables import open_table
-from ..workflow import TASKS, CertifiedTable, Summary, TrainingTable, choose_command
+from ..workflow import (
+    TASKS,
+    CertifiedTable,
+    Summary,
+    TrainingTable,
+    choose_command,
+    ordinary_estimators,
+)
 from ._evaluation import LEAVE_OUT, at
 from ._grid import Options
 
@@ -129,8 +136,8 @@ def try_default(training: TrainingTable, model: Estimator, radius: int) -> JsonO
     -------
     dict, optional
         ``sentence`` and ``warnings``, for people. For labels, which share of rows is right:
-        ``now``, ``certified`` at the radius, by ``one_model`` on all columns and by a ``constant``;
-        for numbers, the error that half of the rows stay within.
+        ``now``, ``certified`` at the radius, by the best ``ordinary`` model of all columns and by a
+        ``constant``; for numbers, the error that half of the rows stay within.
     """
     rows = np.random.default_rng(0).permutation(len(training.y))[:SAMPLE]
     counts = training.task.label_counts(training.y[rows])
@@ -144,22 +151,33 @@ def try_default(training: TrainingTable, model: Estimator, radius: int) -> JsonO
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         trial = clone(model).set_params(verbose=0).fit(X, y)
-        trial.full_model_ = fit_full_model(trial, X, y)
-    certified = CertifiedTable.of(trial, table, truth=truth)
-    found = (_shares if counts else _errors)(certified, radius)
-    one_model = "failed" if found["one_model"] is None else _text(found["one_model"], counts)
+        certified = CertifiedTable.of(trial, table, truth=truth)
+        found = (_shares if counts else _errors)(certified, radius)
+        others = {}
+        for name, estimator in ordinary_estimators(training.task).items():
+            trial.full_model_ = fit_full_model(clone(model).set_params(estimator=estimator), X, y)
+            predicted = full_predictions(trial, certified.table)
+            if predicted is not None:
+                others[name] = _score(predicted, truth, bool(counts))
+    best = (max if counts else min)(others, key=lambda name: others[name], default="none")
+    text = {
+        name: percent(value) if counts else f"{value:.4g}"
+        for name, value in (found | {"ordinary": others.get(best, np.nan)}).items()
+        if name != "warnings"
+    }
     sentence = (
         f"On {len(truth):,} rows, by a trial that learnt from {len(y):,} others: "
-        f"{'right in' if counts else 'half of the predictions within'} "
-        f"{_text(found['now'], counts)}, whatever {radius} of the {trial.counts_.what} say "
-        f"{_text(found['certified'], counts)}; one model on all columns {one_model}, always the "
-        f"same answer {_text(found['constant'], counts)}."
+        f"{'right in' if counts else 'half of the predictions within'} {text['now']}, whatever "
+        f"{radius} of the {trial.counts_.what} say {text['certified']}; the best ordinary model of "
+        f"all columns ({best}) {text['ordinary']}, always the same answer {text['constant']}."
     )
-    return found | {"rows": len(truth), "sentence": sentence}
+    facts = {"ordinary": others.get(best), "rows": len(truth), "sentence": sentence}
+    return found | facts
 
 
-def _text(value: float, is_share: object) -> str:
-    return percent(value) if is_share else f"{value:.4g}"
+def _score(predicted: Array, truth: Array, are_labels: bool) -> float:
+    """Return the share of rows that are right; for numbers the error that half stay within."""
+    return float(np.mean(predicted == truth) if are_labels else np.median(abs(predicted - truth)))
 
 
 def _shares(certified: CertifiedTable, radius: int) -> JsonObject:
@@ -169,7 +187,6 @@ def _shares(certified: CertifiedTable, radius: int) -> JsonObject:
     return {
         "now": found["certified_accuracy"][0],
         "certified": at(found["certified_accuracy"], radius),
-        "one_model": found["full_model_accuracy"],
         "constant": found["constant_accuracy"],
         "warnings": summary.warnings(radius),
     }
@@ -177,23 +194,16 @@ def _shares(certified: CertifiedTable, radius: int) -> JsonObject:
 
 def _errors(certified: CertifiedTable, radius: int) -> JsonObject:
     """Return the distances from the truth that half of the rows stay within."""
-    truth, full = certified.truth, certified.full_model_prediction
-    usual = certified.model.usual_value
+    truth, usual = certified.truth, certified.model.usual_value
     assert truth is not None
     assert usual is not None
     low, high = certified.intervals.get(radius, (np.array(-np.inf), np.array(np.inf)))
-    found = {
-        "now": np.abs(certified.prediction - truth),
-        "certified": np.maximum(np.abs(low - truth), np.abs(high - truth)),
-        "one_model": None if full is None else np.abs(full - truth),
-        "constant": np.abs(usual - truth),
-    }
-    medians: JsonObject = {
-        name: None if one is None else float(np.median(one)) for name, one in found.items()
-    }
-    beaten = medians["certified"] >= medians["constant"]
+    worst = np.where(truth - low > high - truth, low, high)
+    values = {"now": certified.prediction, "certified": worst, "constant": np.asarray(usual)}
+    found: JsonObject = {name: _score(one, truth, False) for name, one in values.items()}
+    beaten = found["certified"] >= found["constant"]
     warning = (
         f"At r = {radius} half of the predictions can be moved further from the truth than a "
         f"constant, the training median, is. Other settings: {choose_command(radius)}."
     )
-    return medians | {"warnings": [warning] * beaten}
+    return found | {"warnings": [warning] * beaten}
