@@ -452,7 +452,8 @@ def test_a_default_says_what_it_keeps(partita, tmp_path):
     assert code == 0, err
     shown = " ".join(out.split())
     assert "(leave-out, by rule for r = 1 and 6 units; --method, --submodels, --groups" in shown
-    assert "On 100 rows, by a trial that learnt from 200 others: right in " in shown
+    words = "25 % of the rows, drawn at random"
+    assert f"On 75 held-out rows ({words}), by a trial on 225 others: right in " in shown
     assert "WARNING" in shown
     assert "partita choose DATA --target COLUMN --radius 1" in shown
     found = json.loads(partita(*given, "--json")[1])["trial"]

@@ -11,8 +11,9 @@ from sklearn.naive_bayes import GaussianNB
 from partita import FeaturePartitionClassifier, LeaveOutClassifier, LeaveOutRegressor
 from partita.errors import InputError
 from partita.partition import choose_members, left_out_size
-from partita.selection import default_ensemble
+from partita.selection import default_ensemble, training_order
 from partita.selection._default import MOST_FITS, default_options, try_default
+from partita.selection._splits import RowOrder
 from partita.workflow import open_training
 
 
@@ -88,15 +89,16 @@ def test_a_trial_says_what_rows_it_did_not_see_lose(tmp_path):
     frame["target"] = rng.choice(["no", "yes"], p=[0.7, 0.3], size=600)
     training = _table(frame, tmp_path)
     model = LeaveOutClassifier(n_groups=5)
-    found = try_default(training, model, 1)
+    found = try_default(training, model, 1, training_order(training))
     assert found["certified"] <= found["now"] < 0.75
-    assert found["rows"] == 200
+    assert found["rows"] == 150
     assert "partita choose DATA --target COLUMN --radius 1" in found["warnings"][-1]
     signal = rng.normal(size=600)
     frame["target"] = np.where(signal > 0, "yes", "no")
     for name in "abcde":
         frame[name] = signal + 0.1 * rng.normal(size=600)
-    found = try_default(_table(frame, tmp_path), model, 1)
+    training = _table(frame, tmp_path)
+    found = try_default(training, model, 1, training_order(training))
     assert min(found["certified"], found["ordinary"]) > 0.9 > found["constant"]
     assert found["warnings"] == []
 
@@ -104,7 +106,8 @@ def test_a_trial_says_what_rows_it_did_not_see_lose(tmp_path):
 def test_numbers_are_judged_without_a_tolerance(tmp_path):
     frame = load_diabetes(as_frame=True).frame
     training = _table(frame, tmp_path)
-    found = try_default(training, LeaveOutRegressor(n_groups=10, max_models=45), 1)
+    model = LeaveOutRegressor(n_groups=10, max_models=45)
+    found = try_default(training, model, 1, training_order(training))
     assert 0 < found["ordinary"] < found["now"] < found["certified"]
     assert f"half of the predictions within {found['now']:.4g}" in found["sentence"]
     assert (found["certified"] >= found["constant"]) == bool(found["warnings"])
@@ -112,7 +115,23 @@ def test_numbers_are_judged_without_a_tolerance(tmp_path):
 
 def test_a_few_rows_are_not_spared_for_a_trial(tmp_path):
     frame = load_breast_cancer(as_frame=True).frame
-    for rows, tried in ((140, False), (160, True)):
+    for rows, tried in ((190, False), (210, True)):
         training = _table(frame[:rows], tmp_path)
-        found = try_default(training, FeaturePartitionClassifier(GaussianNB(), 3), 1)
+        model = FeaturePartitionClassifier(GaussianNB(), 3)
+        found = try_default(training, model, 1, training_order(training))
         assert (found is not None) == tried
+
+
+def test_the_trial_that_comes_out_worst_counts(tmp_path):
+    """Rows of one hour know their neighbours' answers, and later rows do not."""
+    rng = np.random.default_rng(0)
+    walks = np.cumsum(rng.normal(size=(800, 6)), axis=0)
+    frame = pd.DataFrame(walks[:, :5]).rename(columns=str).assign(target=walks[:, 5])
+    training = _table(frame, tmp_path)
+    order, model = training_order(training), LeaveOutRegressor(n_groups=5)
+    assert order.alike
+    found = try_default(training, model, 1, order)
+    by_chance = try_default(training, model, 1, RowOrder(np.arange(800)))
+    assert "the last 25 % of the rows" in found["sentence"]
+    assert "drawn at random" in by_chance["sentence"]
+    assert found["certified"] > by_chance["certified"]

@@ -216,14 +216,15 @@ def fit(
     model.set_params(n_jobs=jobs)
     families, told, trial = {}, [], None
     if cluster is None:
+        order = training_order(training)
         if chosen is None:  # a choice has looked at the order of the rows
             settled = [*training.units_file.trusted, *training.units_file.ignore]
-            told = training_order(training).warnings(settled, judged=False)
+            told = order.warnings(settled, judged=False)
         if not training.units_file.units:
             families = one_hot_families(training.table, training.table.names)
         _fit_in_memory(training, model, estimator, fallback, full_model, out)
         if by_rule and full_model:
-            trial = try_default(training, model, wanted)
+            trial = try_default(training, model, wanted, order)
     else:
         address = None if cluster == "local" else cluster
         model, _ = fit_training(

@@ -8,7 +8,6 @@ import warnings
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import train_test_split
 
 from .._support import Array, Estimator, JsonObject, TableLike, check_whole, percent
 from ..ensemble import fit_full_model, full_predictions
@@ -24,12 +23,13 @@ from ..workflow import (
 )
 from ._evaluation import LEAVE_OUT, at
 from ._grid import Options
+from ._splits import RowOrder, Rows, default_rows
 
 MOST_FITS = 60  # of a leave-out ensemble
 GROUPS = {1: 17, 2: 9, 3: 8}  # by radius, as many as so many fits cover; at most one per unit
 FEWEST_UNITS = 10  # for leave-out on numbers
 MOST_ROWS = 50_000  # for leave-out, which takes about sixteen times as long to fit
-SAMPLE = 3000  # rows to check a default on: two thirds to learn from, the others to judge by
+MOST_LEARN, MOST_HELD = 2000, 1000  # rows to try a default on
 FEWEST = 50  # to judge by; fewer say nothing
 
 
@@ -127,26 +127,39 @@ def default_ensemble(
     return TASKS[task].leave_out_ensemble(**common, **sizes)
 
 
-def try_default(training: TrainingTable, model: Estimator, radius: int) -> JsonObject | None:
-    """Fit a model on part of a sample of the table, and judge it on the rest, drawn at random.
+def try_default(
+    training: TrainingTable, model: Estimator, radius: int, order: RowOrder
+) -> JsonObject | None:
+    """Fit a model on a sample of the table, and judge it on rows that are held out.
 
-    Nothing is chosen by it, so no proof depends on it. None where too few rows can be spared.
+    They are drawn at random; where rows belong together, also the last rows and whole groups, and
+    what comes out worst counts. Nothing is chosen by it, so no proof depends on it.
 
     Returns
     -------
     dict, optional
-        ``sentence`` and ``warnings``, for people. For labels, which share of rows is right:
-        ``now``, ``certified`` at the radius, by the best ``ordinary`` model of all columns and by a
-        ``constant``; for numbers, the error that half of the rows stay within.
+        None where too few rows can be spared. ``sentence`` and ``warnings``, for people. For
+        labels, which share of rows is right: ``now``, ``certified`` at the radius, by the best
+        ``ordinary`` model of all columns and by a ``constant``; for numbers, the error that half of
+        the rows stay within.
     """
-    rows = np.random.default_rng(0).permutation(len(training.y))[:SAMPLE]
-    counts = training.task.label_counts(training.y[rows])
-    if len(rows) < 3 * FEWEST or min(counts.values(), default=2) < 2:
+    counts = training.task.label_counts(training.y)
+    if len(training.y) < 4 * FEWEST or min(counts.values(), default=2) < 2:
         return None
-    stratify = training.y[rows] if counts else None
-    parts = train_test_split(rows, test_size=1 / 3, random_state=0, stratify=stratify)
+    kinds = default_rows(order, training.y, training.task, 0).values()
+    trials = [_trial(training, model, radius, rows) for rows in kinds]
+    return (min if counts else max)(trials, key=lambda trial: trial["certified"])
+
+
+def _trial(training: TrainingTable, model: Estimator, radius: int, rows: Rows) -> JsonObject:
+    """Return what a model is worth that learns from some of these rows, on others of them."""
+    counts, rng = training.task.label_counts(training.y), np.random.default_rng(0)
     (X, y), (table, truth) = (
-        (training.table.with_rows(part), training.y[part]) for part in map(np.sort, parts)
+        (training.table.with_rows(part), training.y[part])
+        for part in (
+            np.sort(rng.permutation(given)[:most])
+            for given, most in ((rows.learn, MOST_LEARN), (rows.held, MOST_HELD))
+        )
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -166,7 +179,7 @@ def try_default(training: TrainingTable, model: Estimator, radius: int) -> JsonO
         if name != "warnings"
     }
     sentence = (
-        f"On {len(truth):,} rows, by a trial that learnt from {len(y):,} others: "
+        f"On {len(truth):,} held-out rows ({rows.words}), by a trial on {len(y):,} others: "
         f"{'right in' if counts else 'half of the predictions within'} {text['now']}, whatever "
         f"{radius} of the {trial.counts_.what} say {text['certified']}; the best ordinary model of "
         f"all columns ({best}) {text['ordinary']}, always the same answer {text['constant']}."
