@@ -28,7 +28,7 @@ from ._splits import RowOrder, Rows, default_rows
 MOST_FITS = 60  # of a leave-out ensemble
 GROUPS = {1: 17, 2: 9, 3: 8}  # by radius, as many as so many fits cover; at most one per unit
 FEWEST_UNITS = 10  # for leave-out on numbers
-MOST_ROWS = 50_000  # for leave-out, which takes about sixteen times as long to fit
+MOST_ROWS = 50_000  # for leave-out, which takes about ten times as long to fit
 MOST_LEARN, MOST_HELD = 2000, 1000  # rows to try a default on
 FEWEST = 50  # to judge by; fewer say nothing
 
@@ -167,7 +167,7 @@ def _trial(training: TrainingTable, model: Estimator, radius: int, rows: Rows) -
         certified = CertifiedTable.of(trial, table, truth=truth)
         found = (_shares if counts else _errors)(certified, radius)
         others = {}
-        for name, estimator in ordinary_estimators(training.task).items():
+        for name, estimator in ordinary_estimators(training.task, y).items():
             trial.full_model_ = fit_full_model(clone(model).set_params(estimator=estimator), X, y)
             predicted = full_predictions(trial, certified.table)
             if predicted is not None:
