@@ -604,6 +604,13 @@ BUGS = [
         ("tests/store/test_archive.py", "tests/store/test_load.py"),
     ),
     Bug(
+        "manifest: a column in two units",
+        "store/_manifest.py",
+        "sorted(every) != list(range(n_features)) or not all(columns),",
+        "False,",
+        ("tests/store/test_manifest_fuzz.py",),
+    ),
+    Bug(
         "store: submodels in another order",
         "store/_manifest.py",
         "sorted(numbers, key=numbers.__getitem__)",

@@ -255,6 +255,10 @@ def test_units_that_trade_places_are_refused(saved, tmp_path):
             lambda m: (m["units"].update(kind=7), m["counts"].update(what=7)),
             "the kind of its units is not a text",
         ),
+        (
+            lambda m: m["units"]["columns"].__setitem__(1, m["units"]["columns"][0]),
+            "its units do not hold every column once",
+        ),
     ],
 )
 def test_settings_that_no_fit_leaves_are_refused(change, message, saved):
