@@ -148,7 +148,7 @@ PUBLIC = {
     ],
     "partita.patches": ["certify_patches", "certify_rectangles", "patch_reach"],
     "partita.plot": ["CertifiedAccuracyDisplay"],
-    "partita.report": ["gather", "render", "write_report"],
+    "partita.report": ["gather", "render", "write_report", "write_stress_report"],
     "partita.rules": [
         "Agreement",
         "Gated",

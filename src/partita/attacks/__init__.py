@@ -6,6 +6,7 @@
 """
 
 from ._any_model import (
+    FAULTS,
     Fault,
     Scene,
     Scorer,

@@ -156,14 +156,14 @@ def measure(
         # an attacker may use fewer sources than r
         least = {kind: line["accuracy"] if kind == EVASION else math.nan for kind in KINDS}
         for r in radii:
-            least[EVASION] = share(evasion.right[r])
+            least[EVASION] = share(evasion.right[r]) if r <= evasion.tried else math.nan
             tried = () if budget.spent else attacker.attacks(fit, honest, evasion.strength, r)
             for attack in tried:
                 least[attack.kind] = np.fmin(least[attack.kind], share(attack.right))
             # without a trigger, a backdoor is a poisoning
             least[BACKDOOR] = np.fmin(least[BACKDOOR], least[POISONING])
             line |= {f"{kind}, r = {r}": float(least[kind]) for kind in KINDS}
-            line[f"worst, r = {r}"] = float(np.nanmin(list(least.values())))
+            line[f"worst, r = {r}"] = float(np.fmin.reduce(list(least.values())))
             line[f"proven, r = {r}"] = share(proven >= r)
     return line | {"proof covers": covers, "fit": float(np.median(seconds))}
 

@@ -204,6 +204,8 @@ class Evasion:
         The same for pairs of sources.
     states : int array of shape (radius + 1, rows, sources)
         Where the values of each row come from in the pool.
+    tried : int
+        The largest r for which everything was tried before the budget was spent.
     choice : int array of shape (rows, sources)
         The most harmful values of each source alone.
     pool : Pool
@@ -218,6 +220,7 @@ class Evasion:
     readings: Array
     pairs: dict[tuple[int, int], Array]
     states: Array
+    tried: int
     choice: Array
     pool: Pool
     of_column: Array
@@ -411,7 +414,7 @@ class _Search:
         order = np.argsort(-strength, kind="stable")
         honest = np.repeat(self.own[:, None], n_units, axis=1)
         states, leads = [honest], self.lead.copy()
-        right, pairs = [self.right], {}
+        right, pairs, tried = [self.right], {}, 0
         later = order if n_units <= ALL_PAIRS else order[:LATER_SOURCES]
         for r in range(1, radius + 1):
             state = states[-1].copy()
@@ -427,6 +430,7 @@ class _Search:
                 for unit in later[:LATER_SOURCES]:
                     if not self.budget.spent:
                         self._extend(int(unit), states[-1], state, leads)
+            tried = r if not self.budget.spent else tried
             states.append(state)
             right.append(right[-1] & (leads >= 0))
         return Evasion(
@@ -438,6 +442,7 @@ class _Search:
             (self.readings >= 0) & self.right[:, None],
             pairs,
             np.stack(states),
+            tried,
             self.choice,
             self.pool,
             self.of_column,

@@ -771,7 +771,7 @@ class _Run:
                     least[kind] = float(np.fmin(least[kind], one.share))
             least[BACKDOOR] = float(np.fmin(least[BACKDOOR], least[POISONING]))
             line |= {f"{kind}, r = {r}": least[kind] for kind in KINDS}
-            line[f"worst, r = {r}"] = float(np.nanmin(list(least.values())))
+            line[f"worst, r = {r}"] = float(np.fmin.reduce(list(least.values())))
             line[f"proven, r = {r}"] = 0.0
         return line | {"proof covers": "nothing", "fit": 1.0}
 

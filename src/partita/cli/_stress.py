@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 TOO_LOW = 3  # exit code
 SHOWN = 15  # sources
-FAULTS = ("silent", "stuck", "scaled", "delayed", "swapped")
 HOLDOUT = 4  # of a table alone, every fourth row is attacked
 
 
@@ -52,6 +51,9 @@ def stress(
         Path | None,
         typer.Option(help="Where the rows go as the most harmful source attacked them: .parquet."),
     ] = None,
+    report: Annotated[
+        Path | None, typer.Option(help="Where an HTML report goes, for people who run the system.")
+    ] = None,
     fail_under: Annotated[
         float | None,
         typer.Option(help="Exit code 3 if less is right under one lying source, such as 0.8."),
@@ -80,6 +82,8 @@ def stress(
 
     if out is not None:
         check_writable(out)
+    if report is not None:
+        check_writable(report, (".html",))
     if len(data) > 2:
         raise InputError(f"data names {len(data)} tables: give one to learn from and one to attack")
     csv = options.csv_options(sep, decimal, encoding)
@@ -121,10 +125,14 @@ def stress(
         worst = found.sources[0]["source"]
         place = [(one.kind, one.sources) for one in found.findings].index(("lies", (worst,)))
         found.to_parquet(place, out)
+    if report is not None:
+        from ..report import write_stress_report
+
+        write_stress_report(found, report, f"What one bad source can do: {Path(data[-1]).name}")
     if as_json:
         options.print_json(found.as_dict())
     else:
-        _show(found, out)
+        _show(found, [path for path in (out, report) if path is not None])
     if fail_under is not None and found.shares[1] < fail_under:
         log(
             f"{100 * found.shares[1]:.1f} % are right under one lying source, and --fail-under "
@@ -133,7 +141,7 @@ def stress(
         raise typer.Exit(TOO_LOW)
 
 
-def _show(found: "StressTest", out: Path | None) -> None:
+def _show(found: "StressTest", written: list[Path]) -> None:
     """Print the sources by harm, then sentences."""
     lines = [_line(one) for one in found.sources[:SHOWN]]
     more = len(found.sources) - SHOWN
@@ -150,11 +158,13 @@ def _show(found: "StressTest", out: Path | None) -> None:
         )
     for sentence in [*found.sentences, *found.notes]:
         print_line(sentence)
-    if out is not None:
-        print_line(f"The attacked rows are in {out}.")
+    if written:
+        print_line(f"Written: {', '.join(map(str, written))}.")
 
 
 def _line(one: JsonObject) -> list[object]:
+    from ..attacks import FAULTS
+
     shares = [_percent(one[kind]) for kind in ("lies", "pair", "poisoning", "backdoor")]
     faults = [(one[fault], fault) for fault in FAULTS if one[fault] is not None]
     worst = min(faults, default=(None, ""))

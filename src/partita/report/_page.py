@@ -59,41 +59,49 @@ def render(facts: JsonObject) -> str:
     >>> page.startswith("<!doctype html>")
     True
     """
-    jinja2 = require("jinja2", "a report", "partita[cli]")
-    markup = require("markupsafe", "a report", "partita[cli]").Markup
-    parts = files(__package__)
-    style = (parts / "style.css").read_text(encoding="utf-8")
-    script = (parts / "script.js").read_text(encoding="utf-8")
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
-    environment.filters |= {
-        "percent": percent,
-        "interval": interval,
-        "number": number,
-    }
-    environment.filters["grouped"] = lambda count: f"{count:,}"
-    template = environment.from_string((parts / "page.html").read_text(encoding="utf-8"))
+    script = (files(__package__) / "script.js").read_text(encoding="utf-8")
     references = references_of(facts["quality"])
     curve = (
         charts(facts["curves"], facts["what"], references=references, marked=True)
         if facts["curves"]
         else []
     )
-    # Markup says "escaped already": the first two are ours, the third is what embedded() makes
-    page: str = template.render(
+    return fill_in(
+        "page.html",
+        script,
         facts=facts,
         now=facts["at"][facts["default"]],
         full_model=FULL_MODEL,
         curve=curve,
         envelope=_envelope(facts["sweep"], facts["what"]) if facts["sweep"] else [],
-        style=markup(style),
-        script=markup(script),
-        data=markup(embedded(_script_data(facts))),
-        policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
-        "base-uri 'none'; form-action 'none'",
+        data=_escaped(embedded(_script_data(facts))),
+    )
+
+
+def fill_in(name: str, script: str, **values: Any) -> str:
+    """Fill in a template of this package, with the style and a script that its policy allows."""
+    jinja2 = require("jinja2", "a report", "partita[cli]")
+    parts = files(__package__)
+    style = (parts / "style.css").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    environment.filters |= {"percent": percent, "interval": interval, "number": number}
+    environment.filters["grouped"] = lambda count: f"{count:,}"
+    allowed = f"script-src '{_hash(script)}'; " if script else ""
+    page: str = environment.from_string((parts / name).read_text(encoding="utf-8")).render(
+        style=_escaped(style),
+        script=_escaped(script),
+        policy=f"default-src 'none'; style-src '{_hash(style)}'; {allowed}base-uri 'none'; "
+        "form-action 'none'",
+        **values,
     )
     return page
+
+
+def _escaped(text: str) -> Any:
+    """Mark text as escaped already."""
+    return require("markupsafe", "a report", "partita[cli]").Markup(text)
 
 
 def _envelope(sweep: JsonObject, what: str) -> list[JsonObject]:
