@@ -25,12 +25,14 @@ from partita.errors import PartitaError
 from partita.workflow import named_estimator, open_training
 
 ROWS, DONORS, SEED = 100, 200, 0
-SEARCHES = {  # rounds of the search: donors for each row and source; 0 is everything else
+FAULTY, EXTREME = _search.FAULTY, _search.EXTREME
+SEARCHES = {  # rounds of the search: donors for each row and source, or something else
     "4 readings at random": (4,),
     "12 readings at random": (12,),
     "12 readings, 8 of them transferred": (4, 3, 3, 2),
-    "faults, ends, gaps alone": (0,),
-    "all (what stress does)": (4, 3, 3, 2, 0),
+    "faults": (FAULTY,),
+    "ends of ranges, unseen texts": (EXTREME,),
+    "all (what stress does)": _search.ROUNDS,
 }
 
 

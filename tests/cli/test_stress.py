@@ -1,6 +1,8 @@
 """``partita stress``: from files to the ranking of sources, and an exit code for pipelines."""
 
 import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
 
 import joblib
 import pandas as pd
@@ -63,6 +65,41 @@ def test_a_pipeline_fails_where_one_source_does_too_much(partita, irises):
     assert "right under one lying source, and --fail-under asks for 80.0 %" in err
 
 
+def test_a_model_behind_an_address_is_attacked(partita, irises):
+    class Service(BaseHTTPRequestHandler):
+        def do_POST(self):
+            rows = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            if any(row["petal width"] is None for row in rows):
+                self.send_error(422)
+                return
+            answers = json.dumps([int(row["petal length"] > 2.5) for row in rows]).encode()
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answers)
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Service) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        options = ("--target", "target", "--url", f"http://127.0.0.1:{server.server_port}/predict")
+        code, out, _ = partita("stress", irises / "new.csv", *options, "--json", *QUICK)
+        server.shutdown()
+    sources = {one["source"]: one for one in json.loads(out)["sources"]}
+    assert code == 0
+    assert sources["petal width"]["refused"] == 30
+    assert sources["petal length"]["readings"] < 0.1
+
+
+def test_a_report_ranks_the_sources(partita, irises, tmp_path):
+    tables = (irises / "train.csv", irises / "new.csv")
+    options = ("--target", "target", "--estimator", "logistic", "--report", tmp_path / "r.html")
+    code, out, _ = partita("stress", *tables, *options, *QUICK)
+    assert code == 0
+    assert "r.html" in out
+    assert "Sources, the most harmful first" in (tmp_path / "r.html").read_text("utf-8")
+
+
 def test_a_pickle_is_loaded_only_if_it_is_trusted(partita, irises, monkeypatch):
     monkeypatch.chdir(irises)
     options = ("new.csv", "--target", "target", "--model", "model.joblib", *QUICK)
@@ -77,6 +114,7 @@ def test_a_pickle_is_loaded_only_if_it_is_trusted(partita, irises, monkeypatch):
         (("new.csv", "new.csv", "new.csv"), "data names 3 tables"),
         (("new.csv", "--model", "mine"), "model is 'mine': give package.module:load"),
         (("new.csv", "--model", "mine:loads"), "model 'mine:loads' cannot be loaded"),
+        (("new.csv", "--model", "mine:load", "--url", "http://x"), "url goes without model"),
         (("new.csv", "--out", "rows.txt"), "must end in .parquet or .csv"),
     ],
 )

@@ -24,7 +24,9 @@ from ._values import MISSING, TEXTS, UNSEEN, end_of_range, values_of
 DONORS = 200  # training rows whose values are tried, as many of each label
 MIXES = 16  # of training values, drawn for each column alone
 ENDS = 4  # the ends of the column's range in training, and far beyond
-ROUNDS = (4, 3, 3, 2, 0)  # donors for each row and source: at random first, then what worked
+FAULTY, EXTREME = -1, 0
+# for each row and source: faults, donors (at random first, then what worked), extremes
+ROUNDS = (FAULTY, 4, 3, 3, 2, EXTREME)
 TRANSFERRED = 3  # donors that worked best on rows of the label, tried beside another lying source
 ALL_PAIRS = 20  # sources: of so many, every pair is tried
 LATER_SOURCES = 8  # of more, as the second, third, ... source: the strongest ones
@@ -358,35 +360,42 @@ class _Search:
         return leads
 
     def try_alone(self, unit: int, number: int) -> None:
-        """Try some donors of one source in all rows that still stand; with 0, everything else."""
-        rows = np.flatnonzero(self.right & (self.best[:, unit] >= 0))
-        if number == 0:
-            self._try_special(unit)
-            return
+        """Try one source in all rows: so many donors, or faults, or extremes."""
+        if number == FAULTY:
+            self._try_faults(unit)
+        elif number == EXTREME:
+            self._try_extremes(unit)
+        else:
+            self._try_donors(unit, number)
+
+    def _try_donors(self, unit: int, number: int) -> None:
         own, _ = self.candidates[unit]
+        rows = np.flatnonzero(self.right & (self.readings[:, unit] >= 0))
         number = min(number, len(own) - int(self.tried[unit].sum(axis=1).max()))
         if not len(rows) or number < 1:
             return
         chosen = self._ranked(unit, rows)[:, :number]
         leads = self._try(rows, unit, own[chosen])
+        self.readings[rows, unit] = np.minimum(self.readings[rows, unit], leads.min(axis=1))
         self.tried[unit][rows[:, None], chosen] = True
         drop = np.where(np.isfinite(leads), leads - self.lead[rows, None], 0)
         np.add.at(self.drops[unit], (self.groups[rows, None], chosen), drop)
         np.add.at(self.counts[unit], (self.groups[rows, None], chosen), 1)
 
-    def _try_special(self, unit: int) -> None:
-        """Try faults, the ends of the ranges, and what models may refuse."""
+    def _try_faults(self, unit: int) -> None:
         pool, columns = self.pool, self.scene.units[unit]
         able = {"silent": pool.gaps, "scaled": pool.numbers}
-        self.readings[:, unit] = self.best[:, unit]
         for fault, variants in pool.faults.items():
             if fault not in able or any(able[fault][column] for column in columns):
                 leads = self._try(self.own, unit, np.column_stack(variants))  # wrong rows too
                 right = (leads >= 0) & np.isfinite(leads)
                 worst = int(right.sum(axis=0).argmin())
                 self.faults[fault, unit] = right[:, worst], variants[worst]
-        tried = [pool.unseen] if any(pool.texts[c] for c in columns) else []
-        for variants in (pool.ends, tried):
+
+    def _try_extremes(self, unit: int) -> None:
+        """Try the ends of the ranges, and apart from them texts, which models may refuse."""
+        has_text = any(self.pool.texts[column] for column in self.scene.units[unit])
+        for variants in (self.pool.ends, [self.pool.unseen] * has_text):
             if variants:
                 rows = np.flatnonzero(self.right & (self.best[:, unit] >= 0))
                 self._try(rows, unit, np.column_stack(variants)[rows])

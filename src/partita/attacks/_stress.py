@@ -243,11 +243,12 @@ class StressTest:
                     f"of {len(self.sources)} sources tried)."
                 )
         for row in self.comparison.rows[1:] if self.comparison else ():
-            gap = 100 * (row["accuracy"] - self.shares[0])
+            gap, lies = 100 * (row["accuracy"] - self.shares[0]), row["evasion, r = 1"]
+            left = "no time to attack it" if np.isnan(lies) else f"{percent(lies)} found"
             said.append(
                 f"Beside it, {row['method']}: right on {percent(row['accuracy'])} when all is well "
-                f"({gap:+.1f} points), {percent(row['evasion, r = 1'])} found under one lying "
-                f"source, {percent(row['proven, r = 1'])} proven."
+                f"({gap:+.1f} points); under one lying source {left}, "
+                f"{percent(row['proven, r = 1'])} proven."
             )
         per_row = self.queries / max(1, len(self.rows))
         said.append(

@@ -35,6 +35,13 @@ def stress(
             ".joblib file. By default one is fitted (--estimator)."
         ),
     ] = None,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            help="Instead of --model: a service that gets rows by POST, as a JSON list of "
+            "objects, and answers with a JSON list of predictions."
+        ),
+    ] = None,
     units: options.Units = None,
     estimator: options.Estimator = "auto",
     radius: Annotated[int, typer.Option(help="How many sources lie at most.", min=1)] = 3,
@@ -84,6 +91,9 @@ def stress(
         check_writable(out)
     if report is not None:
         check_writable(report, (".html",))
+    if model is not None and url is not None:
+        raise InputError("url goes without model: give one of them")
+    model = model or url
     if len(data) > 2:
         raise InputError(f"data names {len(data)} tables: give one to learn from and one to attack")
     csv = options.csv_options(sep, decimal, encoding)
