@@ -160,6 +160,8 @@ def measure(
             tried = () if budget.spent else attacker.attacks(fit, honest, evasion.strength, r)
             for attack in tried:
                 least[attack.kind] = np.fmin(least[attack.kind], share(attack.right))
+                if budget.spent and attack.kind == BACKDOOR:
+                    break
             # without a trigger, a backdoor is a poisoning
             least[BACKDOOR] = np.fmin(least[BACKDOOR], least[POISONING])
             line |= {f"{kind}, r = {r}": float(least[kind]) for kind in KINDS}

@@ -57,7 +57,8 @@ from ._search import ROUNDS, Budget, Evasion, ask_each, evade
 
 MODEL = "your model"
 LIES, PAIR, ANY = "lies", "pair", "any"  # one source; two; others in every row
-MOST_TRAINING_ROWS = 3000  # of models that are fitted again, which happens often
+MOST_TRAINING_ROWS = 3000  # of poisoned models, which are fitted often
+MOST_COMPARED_ROWS = 10_000  # of ensembles that are fitted once
 LEAST_OF_LABEL = 10  # rows that are attacked
 MOST_MODELS = 30  # of a leave-out ensemble to compare with
 EVASION_TIME, COMPARE_TIME = 0.4, 0.3  # of all seconds, where training data are given
@@ -208,7 +209,7 @@ class StressTest:
         ]
         said += [
             f"When {'one source lies' if r == 1 else f'{r} sources lie'}, chosen anew for each "
-            f"row: {percent(share)} found."
+            f"row: {percent(share)} right (found)."
             for r, share in enumerate(self.shares[1:], start=1)
         ]
         said.append(
@@ -514,25 +515,21 @@ def stress(
             )
         comparison, attacker, more = None, None, []
         if trains:
-            small = _fewer(scene, rng)
             if compare:
                 given = compare if isinstance(compare, Mapping) else None
                 models = given or _ensembles(scene, units, trusted, random_state)
                 if not models:
                     notes.append("Not compared: a partition needs three sources at least.")
-                comparison, said = _compared(
-                    models, small, run, findings, end - (1 - EVASION_TIME - COMPARE_TIME) * seconds
-                )
-                notes += said
+                until = end - (1 - EVASION_TIME - COMPARE_TIME) * seconds
+                some = _fewer(scene, MOST_COMPARED_ROWS, rng)
+                comparison, said = _compared(models, some, run, findings, until)
+                notes += [*said, *_said_of(some, scene, "Models to compare with")]
             if hasattr(model, "fit"):
-                fit = _fitter(model)
+                fit, small = _fitter(model), _fewer(scene, MOST_TRAINING_ROWS, rng)
                 wanted = TrainingAttacker(small, random_state).wanted(predictor)
                 attacker = lambda: (TrainingAttacker(small, random_state), fit, wanted)  # noqa: E731
                 more = list(run.in_training(attacker, evasion.strength, end))
-                notes.append(
-                    f"Models that are fitted again learn from {len(small.y):,} of {len(learnt):,} "
-                    "rows."
-                )
+                notes += _said_of(small, scene, "Poisoned models")
             if comparison is not None:
                 comparison.rows[0].update(run.line(findings + more))
     return run.result(
@@ -582,13 +579,19 @@ def _draw(y: Array, most: int, of_values: bool, rng: np.random.Generator) -> tup
     return chosen, (totals / drawn)[codes]
 
 
-def _fewer(scene: Scene, rng: np.random.Generator) -> Scene:
+def _fewer(scene: Scene, most: int, rng: np.random.Generator) -> Scene:
     """Return the scene with fewer training rows."""
-    kept = np.sort(rng.permutation(len(scene.y))[:MOST_TRAINING_ROWS])
+    kept = np.sort(rng.permutation(len(scene.y))[:most])
     return Scene(
         scene.training.take(kept), scene.y[kept], scene.rows, scene.scorer, scene.units,
         scene.previous,
     )  # fmt: skip
+
+
+def _said_of(some: Scene, scene: Scene, subject: str) -> list[str]:
+    if len(some.y) == len(scene.y):
+        return []
+    return [f"{subject} learn from {len(some.y):,} of {len(scene.y):,} rows."]
 
 
 def _check_predicts(model: Estimator, table: AttackedTable) -> None:
