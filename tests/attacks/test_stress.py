@@ -152,6 +152,35 @@ def test_a_model_that_breaks_on_missing_values_has_failed_on_every_such_row():
     assert "raises an error on 50 rows because of values in 'c'" in " ".join(result.sentences)
 
 
+def test_rows_that_the_model_refuses_as_they_are_count_as_not_right():
+    X, _ = table()
+    y = BreaksOnMissing().predict(X)
+    X.iloc[3:60, 2] = np.nan
+    result = stress(BreaksOnMissing(), X, y, radius=1, rows=160)
+    assert result.shares[0] == pytest.approx(103 / 160)
+    assert result.notes[0].startswith("The model raises an error on 57 of these rows as they are")
+
+
+class FailsOnTriggers(DecisionTreeClassifier):
+    """Fits any table, and answers only about rows near zero."""
+
+    def predict_proba(self, X):
+        if np.abs(np.asarray(X)).max() > 4:
+            raise RuntimeError("out of range")
+        return super().predict_proba(X)
+
+    def predict(self, X):
+        return self.predict_proba(X).argmax(axis=1)
+
+
+def test_errors_of_any_type_are_refusals_also_after_poisoning():
+    X, y = table()
+    model = FailsOnTriggers(max_depth=3).fit(X[:80], 5 * y[:80])
+    result = stress(model, X[80:], y[80:], X_train=X[:80], y_train=5 * y[:80], compare=False)
+    assert {one.kind for one in result.findings} >= {"lies", "poisoning", "backdoor"}
+    assert result.sources[0]["refused"] > 0
+
+
 def test_a_model_that_was_poisoned_on_purpose_names_the_poisoned_source():
     X, y = table(400)
     poisoned, labels = X[:240].copy(), y[:240].copy()

@@ -188,7 +188,8 @@ class TrainingAttacker:
             return np.repeat(ends[:, None], len(truth), axis=1)
         likely = np.zeros((len(truth), len(self.labels)))
         if hasattr(model, "predict_proba"):
-            likely = np.array(model.predict_proba(self.scene.rows.table()), dtype=np.float64)
+            found = unless_refused(model.predict_proba, self.scene.rows.table())
+            likely = likely if found is None else np.array(found, dtype=np.float64)
         likely[self.labels[None, :] == truth[:, None]] = -np.inf
         order = np.argsort(-likely, axis=1, kind="stable").T
         return np.asarray(order[: min(WANTED_LABELS, len(self.labels) - 1)])

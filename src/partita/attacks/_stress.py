@@ -485,9 +485,14 @@ def stress(
     of_values = tolerance is not None or _predicts_values(model, truth)
     chosen, weights = _draw(truth, rows, of_values, rng)
     attacked, notes = table.take(chosen), []
-    _check_predicts(predictor, attacked)
+    answers, answered = _predict_each(predictor, attacked)
+    if not answered.all():
+        notes.append(
+            f"The model raises an error on {np.sum(~answered)} of these rows as they are; they "
+            "count as not right."
+        )
     if of_values and tolerance is None:
-        errors = np.abs(np.asarray(predictor.predict(attacked.table())) - truth[chosen])
+        errors = np.abs(answers[answered].astype(float) - truth[chosen][answered])
         tolerance = float(f"{2 * np.median(errors):.3g}") or 1.0
         notes.append(
             f"Right: within {tolerance:g} of the truth, twice the model's median error. Choose "
@@ -526,7 +531,7 @@ def stress(
                 notes += [*said, *_said_of(some, scene, "Models to compare with")]
             if hasattr(model, "fit"):
                 fit, small = _fitter(model), _fewer(scene, MOST_TRAINING_ROWS, rng)
-                wanted = TrainingAttacker(small, random_state).wanted(predictor)
+                wanted = TrainingAttacker(small, random_state).wanted(_Refusing(predictor))
                 attacker = lambda: (TrainingAttacker(small, random_state), fit, wanted)  # noqa: E731
                 more = list(run.in_training(attacker, evasion.strength, end))
                 notes += _said_of(small, scene, "Poisoned models")
@@ -594,18 +599,24 @@ def _said_of(some: Scene, scene: Scene, subject: str) -> list[str]:
     return [f"{subject} learn from {len(some.y):,} of {len(scene.y):,} rows."]
 
 
-def _check_predicts(model: Estimator, table: AttackedTable) -> None:
+def _predict_each(model: Estimator, table: AttackedTable) -> tuple[Array, Array]:
+    """Return answers, and which rows have one; refuse a model that answers none."""
+    whole = table.table()
     try:
-        answers = np.asarray(model.predict(table.table()))
+        answers, refused = np.asarray(model.predict(whole)), np.zeros(table.n_rows, dtype=bool)
     except Exception as exc:  # any model may raise anything
-        raise InputError(
-            f"the model cannot predict X ({type(exc).__name__}: {one_line(exc)}): give rows as it "
-            "takes them"
-        ) from exc
+        ask = lambda some: np.asarray(model.predict(table.take(some).table()))  # noqa: E731
+        answers, refused = ask_each(ask, np.arange(table.n_rows))
+        if refused.all():
+            raise InputError(
+                f"the model cannot predict X ({type(exc).__name__}: {one_line(exc)}): give rows "
+                "as it takes them"
+            ) from exc
     if len(answers) != table.n_rows:
         raise InputError(
             f"the model gives {len(answers)} predictions for {table.n_rows} rows: give one per row"
         )
+    return answers, ~refused
 
 
 def _right(model: Estimator, scorer: Scorer, table: TableLike) -> tuple[Array, Array]:
@@ -621,13 +632,30 @@ def _right(model: Estimator, scorer: Scorer, table: TableLike) -> tuple[Array, A
     return right, refused
 
 
+class _Refusing:
+    """A model whose errors, of whatever type, are refusals."""
+
+    def __init__(self, model: Estimator) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._model, name)
+        if not callable(found):
+            return found
+
+        def call(*given: object) -> Any:
+            try:
+                return found(*given)
+            except Exception as exc:  # any model may raise anything
+                raise InputError(f"the model refuses: {one_line(exc)}") from exc
+
+        return call
+
+
 def _fitter(model: Estimator) -> Fit:
     def fit(X: TableLike, y: Array) -> Estimator:
         copy = clone(model) if hasattr(model, "get_params") else deepcopy(model)
-        try:
-            return copy.fit(X, y)
-        except Exception as exc:  # any model may raise anything
-            raise InputError(f"the model cannot be fitted: {one_line(exc)}") from exc
+        return _Refusing(_Refusing(copy).fit(X, y))
 
     return fit
 
