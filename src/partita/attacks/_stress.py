@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,6 +56,7 @@ from ._attacked_table import AttackedTable, Changes
 from ._search import ROUNDS, Budget, Evasion, ask_each, evade
 
 MODEL = "your model"
+FOUND, PROVEN = "#c2600c", "#1f5fae"  # two colours, as in the report
 LIES, PAIR, ANY = "lies", "pair", "any"  # one source; two; others in every row
 MOST_TRAINING_ROWS = 3000  # of poisoned models, which are fitted often
 MOST_COMPARED_ROWS = 10_000  # of ensembles that are fitted once
@@ -360,16 +361,16 @@ class StressTest:
             height = 1.6 + 0.3 * len(shown)
             ax = figures.Figure(figsize=(6.8, height), layout="constrained").add_subplot()
         places = range(len(shown))
-        ax.barh(places, [one[LIES] for one in shown], color="#c2600c", label="lies (found)")
+        ax.barh(places, [one[LIES] for one in shown], color=FOUND, label="lies (found)")
         for fault, marker in zip(FAULTS, "os^Dv", strict=True):
             known = [(one[fault], k) for k, one in enumerate(shown) if one[fault] is not None]
             if known:
                 ax.plot(*zip(*known, strict=True), marker, label=fault, markersize=5, alpha=0.8)
         ax.axvline(self.shares[0], color="black", linewidth=1, label="all is well")
-        for row in self.comparison.rows[1:] if self.comparison else ():
+        others = self.comparison.rows[1:] if self.comparison else []
+        for row, style in zip(others, cycle(["--", ":", "-."]), strict=False):
             label = f"{row['method']}, one source (proven)"
-            colour = f"C{self.comparison.rows.index(row)}" if self.comparison else ""
-            ax.axvline(row["proven, r = 1"], color=colour, linestyle="--", label=label)
+            ax.axvline(row["proven, r = 1"], color=PROVEN, linestyle=style, label=label)
         ax.set_yticks(places, [one["source"] for one in shown])
         ax.set(xlim=(0, 1.02), xlabel="right when this source is bad")
         ax.xaxis.set_major_formatter(ticker.PercentFormatter(1.0))
