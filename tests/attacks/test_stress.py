@@ -148,7 +148,9 @@ def test_a_model_that_breaks_on_missing_values_has_failed_on_every_such_row():
     first = result.sources[0]
     assert (first["source"], first["silent"], first["refused"]) == ("c", 0.0, 50)
     assert all(one["refused"] == 0 for one in result.sources[1:])
-    assert result.shares[1] == 0.0
+    assert first["lies"] == result.shares[1] == 0.0
+    for k, one in enumerate(result.findings):
+        assert np.array_equal(result.replay(k).right, one.right), one.kind
     assert "raises an error on 50 rows because of values in 'c'" in " ".join(result.sentences)
 
 
