@@ -841,8 +841,12 @@ class _Run:
                     entry["with" if kind == PAIR else "swapped with"] = other[0] if other else None
             sources.append(entry)
         strength = dict(zip(self.names, evasion.strength.tolist(), strict=True))
-        key = lambda one: (one[LIES], one["readings"], -strength[one["source"]])  # noqa: E731
-        sources.sort(key=key)
+        ranks = {}
+        for one in sources:  # of equal liars, those that fail worst or are plausible come first
+            alone = [one[fault] for fault in FAULTS if fault != "swapped"]
+            worst = min([one["readings"], *(share for share in alone if share is not None)])
+            ranks[one["source"]] = (one[LIES], worst, one["readings"], -strength[one["source"]])
+        sources.sort(key=lambda one: ranks[one["source"]])
         labels = []
         if scorer.tolerance is None:
             for label in np.unique(scorer.y):
