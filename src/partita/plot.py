@@ -170,13 +170,18 @@ class CertifiedAccuracyDisplay:
         return self
 
 
-def curves_png(title: str, curves: Mapping[str, Any], counts: str) -> bytes:
-    """Draw several curves of certified accuracy as a PNG."""
+def curves_png(
+    title: str, curves: Mapping[str, Any], counts: str, levels: Mapping[str, float]
+) -> bytes:
+    """Draw several curves of certified accuracy as a PNG, and dashed lines to compare them with."""
 
     def draw(ax: Any) -> None:
         for name, share in curves.items():
             CertifiedAccuracyDisplay(range(len(share)), share, counts=counts, name=name).plot(ax=ax)
+        for grey, (name, level) in zip(("0.2", "0.6"), levels.items(), strict=False):
+            ax.axhline(level, color=grey, linestyle="--", linewidth=1, label=name)
         ax.set_title(title)
+        ax.legend(fontsize="small")
 
     return figure_png(draw, (6.4, 4.2))
 

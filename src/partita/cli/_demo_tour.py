@@ -20,11 +20,11 @@ from ..ensemble import fit_full_model
 from ..metrics import certified_accuracy, certified_accuracy_curve, median_radius
 from ..plot import curves_png
 from ..report import write_report
-from ..rules import named_rule
+from ..rules import RULES, named_rule
 from ..selection import Grid, Trial, choose_file
 from ..store import save
 from ..tables import write_table
-from ..workflow import CertifiedFile, certify_file, open_training
+from ..workflow import certify_file, open_training
 
 MOST_RADII = 8
 LOADERS = {"breast_cancer": load_breast_cancer, "digits": load_digits, "diabetes": load_diabetes}
@@ -42,8 +42,8 @@ class Stop:
         Of the model.
     sweep : tuple of int
         Numbers of submodels to try.
-    rules : tuple of str
-        Rules to compare; the first is the model's own.
+    other_rules : tuple of str
+        Rules to compare the model's own with.
     relative : float, optional
         For numbers: what counts as right.
     """
@@ -53,7 +53,7 @@ class Stop:
     target: str
     submodels: int
     sweep: tuple[int, ...]
-    rules: tuple[str, ...] = ("plurality", "runoff", "tournament")
+    other_rules: tuple[str, ...] = ()
     relative: float | None = None
 
     @property
@@ -63,14 +63,13 @@ class Stop:
 
 TOUR = (
     Stop("breast_cancer", "Breast cancer", "diagnosis", 15, (5, 15)),
-    Stop("digits", "Handwritten digits", "digit", 21, (5, 21)),
+    Stop("digits", "Handwritten digits", "digit", 21, (5, 21), ("plurality", "runoff")),
     Stop(
         "diabetes",
         "Diabetes, within 40 % of the truth",
         "progression",
         7,
         (3, 5, 7, 9),
-        rules=("median",),
         relative=0.4,
     ),
 )
@@ -115,31 +114,39 @@ def _visit(stop: Stop, out: Path, quiet: bool) -> dict[str, Any]:
     save(fitted, model, training.about("blend", model=fitted))
     certified = certify_file(model, test, relative=stop.relative, verbose=0)
     write_report(certified, report, folder, stop.title)
+    own = next(name for name, rule in RULES.items() if type(fitted.rule_) is rule)
+    ruled = {own: certified}
+    ruled |= {rule: certified.under(named_rule(rule)) for rule in stop.other_rules}
     proofs = {
-        rule: proof
-        for rule in stop.rules
-        if (proof := _under(certified, rule, stop).against_truth.proof) is not None
+        rule: proof for rule, one in ruled.items() if (proof := one.against_truth.proof) is not None
     }
-    truth, counts = certified.truth, fitted.counts_
+    truth, counts, facts = certified.truth, fitted.counts_, certified.summary.to_dict()
     assert truth is not None
     curves = {
         rule: certified_accuracy_curve(truth, proof).accuracy.tolist()
         for rule, proof in proofs.items()
     }
+    constant, one_model = facts["constant_accuracy"], facts["full_model_accuracy"]
+    levels = {"one model, no proof": one_model, "a constant answer": constant}
     title = f"{stop.title}, {stop.submodels} submodels"
-    write_atomic(out / f"{stop.name}.png", curves_png(title, curves, counts.what))
+    write_atomic(out / f"{stop.name}.png", curves_png(title, curves, counts.what, levels))
     if not quiet:
         what = f"r of the {counts.total} {counts.what}"
         _show_accuracy(
-            f"% of test rows proven right whatever is written into {what}", proofs, truth
+            f"% of test rows proven right whatever is written into {what}; the model decides by "
+            f"{own}",
+            proofs,
+            truth,
+            levels,
         )
         print_line(f"Report: {report}")
-    return {"report": str(report), "model": str(model), "certified_accuracy": curves}
-
-
-def _under(certified: CertifiedFile, rule: str, stop: Stop) -> CertifiedFile:
-    """Return the certificates under a rule, from the same ballots."""
-    return certified if len(stop.rules) == 1 else certified.under(named_rule(rule))
+    return {
+        "report": str(report),
+        "model": str(model),
+        "certified_accuracy": curves,
+        "one_model": one_model,
+        "constant": constant,
+    }
 
 
 def _tables(stop: Stop) -> list[dict[str, Array]]:
@@ -155,8 +162,10 @@ def _tables(stop: Stop) -> list[dict[str, Array]]:
     return [{column: values[np.sort(part)] for column, values in table.items()} for part in parts]
 
 
-def _show_accuracy(title: str, proofs: Mapping[str, Certificates], truth: Any) -> None:
-    """Certified accuracy in % at some radii, one line per rule."""
+def _show_accuracy(
+    title: str, proofs: Mapping[str, Certificates], truth: Any, levels: Mapping[str, float]
+) -> None:
+    """Certified accuracy in % at some radii, one line per rule, and what else could answer."""
     last = max(0, *(int(np.max(proof.radius)) for proof in proofs.values()))
     radii = sorted({int(r) for r in np.linspace(0, last, min(MOST_RADII, last + 1))})
     rows = [
@@ -167,4 +176,7 @@ def _show_accuracy(title: str, proofs: Mapping[str, Certificates], truth: Any) -
         ]
         for name, proof in proofs.items()
     ]
+    (model, right), (answer, share) = levels.items()
+    rows.append([model, f"{100 * right:.1f}", *["-"] * len(radii)])
+    rows.append([answer, *[f"{100 * share:.1f}"] * len(radii), "-"])
     print_table(title, ["r =", *map(str, radii), "median r"], rows)
