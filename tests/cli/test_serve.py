@@ -12,7 +12,7 @@ def test_options_reach_the_service(partita, model, monkeypatch):
     code, _, _ = partita(
         *("serve", model, "--host", "0.0.0.0", "--port", 0, "--max-rows", 7),
         *("--trust", "own.Own", "--workers", 3, "--allow-host", "models.example"),
-        *("--low-radius", 2, "--request-log", "-", "--silent", "detect"),
+        *("--low-radius", 2, "--request-log", "-", "--silent", "detect", "--label-sets", 2),
     )
     assert code == 0
     assert given == {
@@ -38,6 +38,7 @@ def test_options_reach_the_service(partita, model, monkeypatch):
         "tls_cert": None,
         "tls_key": None,
         "silent": "detect",
+        "label_sets": 2,
         "submodel": None,
         "table": None,
         "key": None,

@@ -23,7 +23,7 @@ def irises(tmp_path_factory):
     (folder / "units.toml").write_text('[units]\nsepal = ["sepal*"]\npetal = ["petal*"]\n')
     model = LogisticRegression(max_iter=1000).fit(frame.iloc[::2, :4], frame.iloc[::2, 4])
     joblib.dump(model, folder / "model.joblib")
-    (folder / "mine.py").write_text(
+    (folder / "flowers.py").write_text(
         "import joblib\n\n\ndef load():\n    return joblib.load('model.joblib')\n"
     )
     return folder
@@ -42,7 +42,7 @@ def test_two_tables_end_in_a_ranking_of_sources(partita, irises):
 
 def test_a_model_of_ones_own_is_attacked(partita, irises, tmp_path, monkeypatch):
     monkeypatch.chdir(irises)
-    options = ("--target", "target", "--model", "mine:load", "--json", *QUICK)
+    options = ("--target", "target", "--model", "flowers:load", "--json", *QUICK)
     code, out, _ = partita("stress", "new.csv", *options, "--out", tmp_path / "rows.parquet")
     found = json.loads(out)
     assert code == 0
@@ -112,9 +112,9 @@ def test_a_pickle_is_loaded_only_if_it_is_trusted(partita, irises, monkeypatch):
     ("given", "message"),
     [
         (("new.csv", "new.csv", "new.csv"), "data names 3 tables"),
-        (("new.csv", "--model", "mine"), "model is 'mine': give package.module:load"),
-        (("new.csv", "--model", "mine:loads"), "model 'mine:loads' cannot be loaded"),
-        (("new.csv", "--model", "mine:load", "--url", "http://x"), "url goes without model"),
+        (("new.csv", "--model", "flowers"), "model is 'flowers': give package.module:load"),
+        (("new.csv", "--model", "flowers:loads"), "model 'flowers:loads' cannot be loaded"),
+        (("new.csv", "--model", "flowers:load", "--url", "http://x"), "url goes without model"),
         (("new.csv", "--out", "rows.txt"), "must end in .parquet or .csv"),
     ],
 )

@@ -91,7 +91,7 @@ def test_numbers(tmp_path):
     frame.to_csv(tmp_path / "d.csv", index=False)
     found = choose_table(
         open_training(tmp_path / "d.csv", "target"),
-        Grid(submodels=(3,), stretches=(1.0, 1.4)),
+        Grid(submodels=(3,), stretches=(1.0, 1.4), learners=("auto",)),
         Trial(relative=0.4),
     )
     learn, held = (

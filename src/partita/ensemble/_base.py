@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from numbers import Integral
-from typing import ClassVar, Self
+from typing import ClassVar, Self, TypeVar
 
 import numpy as np
 import scipy.sparse
@@ -65,7 +65,9 @@ from ._submodels import (
 from ._target import Target, assign_rows, check_constants, semi_supervised
 
 FEW_ROWS = 1000  # for fewer rows starting threads takes longer than scoring
+MANY_ROWS = 50_000  # for one model; with fewer, its threads wait longer than they work
 
+Result = TypeVar("Result")
 Reader = Callable[[int, Array | None], TableLike]  # submodel t's part of some rows; None: of all
 
 
@@ -740,8 +742,15 @@ def fit_full_model(ensemble: Estimator, X: TableLike, y: Target) -> Estimator:
     submodel = clone(plan.estimator)
     submodel.set_params(**seeds(submodel, plan.seed, 0))
     with exclusive(plan.serial):
-        fitted = fit_one(submodel, *arguments)  # with all threads: nothing is proven of it
+        fitted = _threaded(table, fit_one, submodel, *arguments)
     return None if isinstance(fitted, FixedVote) else fitted
+
+
+def _threaded(table: Table, function: Callable[..., Result], *job: object) -> Result:
+    """Run a job with all threads, as nothing is proven by it, or on one where rows are few."""
+    if table.n_rows < MANY_ROWS:
+        return on_one_thread(get_config(), function, *job)
+    return function(*job)
 
 
 def full_predictions(ensemble: FittedEnsemble, table: Table) -> Array | None:
@@ -751,7 +760,7 @@ def full_predictions(ensemble: FittedEnsemble, table: Table) -> Array | None:
     if model is None or isinstance(model, FixedVote):
         return None
     try:
-        predicted = np.asarray(model.predict(table.take_all()))
+        predicted = np.asarray(_threaded(table, model.predict, table.take_all()))
     except MemoryError:
         raise
     except Exception:  # it is for comparison only
