@@ -35,7 +35,7 @@ mine = TableBoostingClassifier(random_state=0).fit(X, y)
 # stress train.csv new.csv --target y --units units.toml``.
 
 found = stress(
-    mine, X_test, y_test, X_train=X, y_train=y, units=data.units, trusted=data.trusted, seconds=90
+    mine, X_test, y_test, X_train=X, y_train=y, units=data.units, trusted=data.trusted, seconds=40
 )
 print(found)
 
