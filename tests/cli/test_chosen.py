@@ -94,6 +94,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(partita, tables, tmp_path):
         assert (code, message in error) == (2, True)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", [("--rules", "plurality"), ("--radius", 1, "--groups", "5")])
 def test_only_rows_that_are_in_both_tables_are_warned_of(partita, tables, tmp_path, kind):
     parts = [pd.read_parquet(tables / f"{name}.parquet") for name in ("reference", "train")]

@@ -61,6 +61,7 @@ def test_both_doors_lead_to_the_same_choice(command, load, estimators, judged, p
     assert json.loads((tmp_path / "s" / "choice.json").read_bytes()) == on_the_command_line
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", ["choose", "sweep"])
 def test_both_doors_judge_by_the_same_kinds_of_rows(command, partita, tmp_path, monkeypatch):
     """Digits are in the order of their writers: without rows to judge by, the last ones count."""

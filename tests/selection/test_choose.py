@@ -98,6 +98,7 @@ def trusted():
     return choose(reference=VALID, **REFERENCE)
 
 
+@pytest.mark.long
 def test_a_trusted_sample_is_learnt_and_judged_in_its_own_splits(trusted):
     assert (trusted.chosen, trusted.depends[:47]) == (
         "on-reference",

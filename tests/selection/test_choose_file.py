@@ -59,6 +59,7 @@ def test_an_interrupted_choice_resumes(wine, tmp_path, monkeypatch):
     assert content["held_out_how"] == "25 % of the rows, drawn at random"
 
 
+@pytest.mark.long
 def test_every_kind_of_split_resumes(digits, tmp_path, monkeypatch):
     training, grid = open_training(digits, "digit"), Grid(submodels=(3, 5), rules=("plurality",))
     out, trial = tmp_path / "s", Trial(estimator=NAIVE)
