@@ -40,8 +40,7 @@ y, y_valid, y_test = (CLASSES[np.digitize(values, (35, 75, 150))] for values in 
 # How accurate is it, beside your own single model?
 # -------------------------------------------------
 #
-# The single model is boosted trees on all columns. Every station sees nearly the same air, so a
-# vote of submodels that see one station each loses nothing.
+# Every station sees nearly the same air: a vote of submodels with one station each loses nothing.
 one = TableBoostingClassifier(random_state=0).fit(X, y)
 settings = {"units": stations, "trusted": data.trusted, "submodels": [5, 7, 11], "groups": [6, 9]}
 settings["learners"] = ["auto"]  # and no others, for the sake of time

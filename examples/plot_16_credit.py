@@ -45,8 +45,7 @@ weight = compute_sample_weight("balanced", y)
 trees = [TableBoostingClassifier(random_state=0), TableTreesClassifier(100, random_state=0)]
 fitted = [tree.fit(X, y, sample_weight=weight) for tree in trees]
 one = max(fitted, key=lambda tree: recall_score(y_test, tree.predict(X_test), average="macro"))
-settings = {"want": "balanced", "submodels": [3, 5, 7], "groups": [5, 8]}
-settings["learners"] = ["auto"]  # and no others, for the sake of time
+settings = {"want": "balanced", "submodels": [3, 5, 7], "groups": [5, 8], "learners": ["auto"]}
 choice = choose(X, y, X_valid, y_valid, 1, units=feeds, trusted=terms, **settings)
 clf = choice.best.estimator.fit(X, y)
 proof = clf.certify(X_test)
